@@ -1,0 +1,4 @@
+//! Offbeat: an HTTP provisioning server for SIP desk phones.
+pub mod domain;
+pub mod spread;
+pub mod zone;
