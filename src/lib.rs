@@ -1,4 +1,6 @@
 //! Offbeat: an HTTP provisioning server for SIP desk phones.
 pub mod domain;
+pub mod format;
 pub mod spread;
+pub mod vendor;
 pub mod zone;
