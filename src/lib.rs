@@ -1,6 +1,7 @@
 //! Offbeat: an HTTP provisioning server for SIP desk phones.
 pub mod domain;
 pub mod format;
+pub mod render;
 pub mod spread;
 pub mod vendor;
 pub mod zone;

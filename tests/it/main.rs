@@ -1,1 +1,3 @@
+//! Integration tests: one binary, folders mirror what is tested.
 
+mod golden;

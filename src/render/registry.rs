@@ -1,0 +1,138 @@
+//! The vendors: one sorted line each, naming the pack and the template of each kind of file.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use regex::Regex;
+
+use super::view::View;
+use crate::{
+    domain::Mac,
+    format::{FormatError, Parameter, Syntax},
+    vendor::{
+        Pack,
+        filename::{Request, file_name},
+    },
+};
+
+/// A vendor: its facts and its templates.
+#[derive(Debug)]
+pub struct Vendor {
+    /// Its facts.
+    pub pack: Pack,
+    syntax: Syntax,
+    names: Regex,
+    values: Option<Regex>,
+    templates: &'static [(&'static str, Render)],
+}
+
+type Render = fn(&View<'_>) -> askama::Result<String>;
+
+/// Declares the vendors. Each kind of file names its template below `templates/`.
+macro_rules! vendors {
+    ($($id:literal: { $($kind:literal => $path:literal),+ $(,)? })*) => {
+        static VENDORS: LazyLock<Vec<Vendor>> = LazyLock::new(|| vec![ $( {
+            $crate::render::registry::vendor(
+                include_str!(concat!("../../vendors/", $id, "/vendor.toml")),
+                include_str!(concat!("../../vendors/", $id, "/parameters.tsv")),
+                &[ $( ($kind, {
+                    fn render(view: &View<'_>) -> askama::Result<String> {
+                        #[derive(Template)]
+                        #[template(path = $path, config = "templates/askama.toml")]
+                        struct File<'a> {
+                            v: &'a View<'a>,
+                        }
+                        File { v: view }.render()
+                    }
+                    render
+                }), )+ ],
+            )
+        }, )* ]);
+    };
+}
+
+vendors! {
+    "yealink": { "config" => "yealink/config.cfg" }
+}
+
+fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Render)]) -> Vendor {
+    // The packs are compiled in and every one is read by a test: a fault here cannot leave the build.
+    let pack = Pack::parse(toml, parameters).unwrap_or_else(|error| panic!("vendor pack: {error}"));
+    let syntax = Syntax::named(&pack.syntax).unwrap_or_else(|| panic!("vendor pack {}: no syntax {:?}", pack.id, pack.syntax));
+    let grammar = |text: &str| Regex::new(text).unwrap_or_else(|error| panic!("vendor pack {}: {error}", pack.id));
+    let (names, values) = (grammar(&pack.parameter_names), pack.values.as_deref().map(grammar));
+    Vendor { syntax, names, values, templates, pack }
+}
+
+/// Can the files of this pack carry the value?
+pub(super) fn value_fits(pack: &Pack, value: &str) -> bool {
+    find(&pack.id).is_none_or(|vendor| vendor.value_fits(value))
+}
+
+/// All vendors, sorted by id.
+pub fn vendors() -> &'static [Vendor] {
+    &VENDORS
+}
+
+/// The vendor with this id.
+pub fn find(id: &str) -> Option<&'static Vendor> {
+    vendors().iter().find(|vendor| vendor.pack.id == id)
+}
+
+/// The vendor that a MAC's prefix names, where exactly one pack claims it.
+pub fn by_prefix(mac: Mac) -> Option<&'static Vendor> {
+    let prefix = mac.prefix();
+    let mut claims = vendors().iter().filter(|vendor| vendor.pack.prefixes.iter().any(|known| known.oui == prefix));
+    let first = claims.next()?;
+    claims.next().is_none().then_some(first)
+}
+
+/// What the path of a phone's request may mean.
+pub fn request(path: &str) -> Option<Request> {
+    Request::parse(path, vendors().iter().map(|vendor| &vendor.pack))
+}
+
+impl Vendor {
+    /// Renders one kind of file.
+    ///
+    /// # Errors
+    /// When the template fails or the pack names a kind that has none.
+    pub fn template(&self, kind: &str, view: &View<'_>) -> Result<String, String> {
+        let (_, render) =
+            self.templates.iter().find(|(known, _)| *known == kind).ok_or_else(|| format!("there is no template for {kind:?}"))?;
+        render(view).map_err(|error| error.to_string())
+    }
+
+    /// Does the name fit the vendor's grammar of raw parameters?
+    pub fn name_fits(&self, name: &str) -> bool {
+        self.names.is_match(name)
+    }
+
+    /// Can the vendor's files carry the value?
+    pub fn value_fits(&self, value: &str) -> bool {
+        self.values.as_ref().is_none_or(|values| values.is_match(value))
+    }
+
+    /// The kinds of file that have a template.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        self.templates.iter().map(|(kind, _)| *kind)
+    }
+
+    /// Reads a rendered file back into parameters.
+    ///
+    /// # Errors
+    /// Where the text is not of the vendor's syntax.
+    pub fn read(&self, text: &str) -> Result<Vec<Parameter>, FormatError> {
+        self.syntax.read(text, &|name| self.pack.keyed.iter().any(|pattern| pattern.matches(name)))
+    }
+
+    /// Is the request an upload that is taken and dropped?
+    pub fn takes_upload(&self, request: &Request) -> bool {
+        self.pack.uploads.iter().any(|upload| request.is(&upload.name))
+    }
+
+    /// The name of the n-th file of the pack for this MAC.
+    pub fn main_file(&self, mac: Mac) -> String {
+        self.pack.files.first().map(|file| file_name(&file.name, mac)).unwrap_or_default()
+    }
+}

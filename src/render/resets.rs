@@ -1,0 +1,81 @@
+//! What is printed beyond the template's own lines: raw parameters, and resets of what was taken away.
+
+use std::collections::BTreeMap;
+
+use super::{Draft, Faulty, RenderedFile, Warning, view::Extra};
+use crate::domain::{
+    Device, FieldError, Reset,
+    fields::split_pointer,
+    layer::parameter_pointer,
+    merge::{Effective, raw_parameter},
+    resets::is_left_on_phone,
+};
+
+/// Raw parameters and resets in order of their names, each once.
+///
+/// A reset needs no table from settings to parameters: the device is rendered once more with the setting
+/// still there, and what that file holds and the real one does not goes back to the pack's reset value.
+pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[RenderedFile]) -> Result<(Vec<Extra>, Vec<Warning>), Faulty> {
+    let pack = &draft.vendor.pack;
+    let mut extras = BTreeMap::new();
+    let mut warnings = Vec::new();
+
+    let (left, due): (Vec<&Reset>, Vec<&Reset>) = effective.resets.iter().partition(|reset| is_left_on_phone(&reset.path));
+    for reset in left {
+        warnings.push(Warning::new("left_on_phone", format!("{} is no longer set; the phone keeps what it has", reset.path)));
+    }
+    let mut reset = |name: String, warnings: &mut Vec<Warning>| match pack.reset_value(&name) {
+        Some(value) => _ = extras.insert(name, value.to_owned()),
+        None => warnings.push(Warning::new("left_on_phone", format!("{name} has no known default; the phone keeps what it has"))),
+    };
+    if !due.is_empty() {
+        let own = parameters(draft, plain)?;
+        let haunted = effective.haunted(&due);
+        let ghost = parameters(draft, &draft.files(&draft.view(&haunted))?)?;
+        for (name, _) in ghost.into_iter().filter(|(name, _)| !own.contains_key(name)) {
+            reset(name, &mut warnings);
+        }
+        for name in due.iter().filter_map(|due| raw_parameter_of(&draft.stack.device, &due.path)).filter(|name| !own.contains_key(name)) {
+            reset(name, &mut warnings);
+        }
+    }
+    for (name, (value, _)) in &effective.parameters {
+        if !pack.known.contains(name) {
+            warnings.push(Warning::new("unknown_parameter", format!("{name} is not among the parameters known of {}", pack.name)));
+        }
+        extras.insert(name.clone(), value.expose().to_owned());
+    }
+    check_values(draft, effective, &extras)?;
+    let extras = extras.into_iter().map(|(name, value)| Extra::new(name, value)).collect();
+    Ok((extras, warnings))
+}
+
+/// A raw parameter in the path of a reset, where its selector names this device.
+fn raw_parameter_of(device: &Device, path: &str) -> Option<String> {
+    let (selector, _) = split_pointer(path.strip_prefix("/parameters")?)?;
+    let own = selector == device.vendor || selector.eq_ignore_ascii_case(&format!("{}/{}", device.vendor, device.model_name()));
+    raw_parameter(path).filter(|_| own)
+}
+
+fn parameters(draft: &Draft<'_>, files: &[RenderedFile]) -> Result<BTreeMap<String, String>, Faulty> {
+    let mut all = BTreeMap::new();
+    for file in files.iter().filter(|file| file.parameters) {
+        all.extend(draft.read(file)?.into_iter().map(|parameter| (parameter.name, parameter.value)));
+    }
+    Ok(all)
+}
+
+/// A raw value that the format cannot carry is an error of the device: never a file that says otherwise.
+fn check_values(draft: &Draft<'_>, effective: &Effective, extras: &BTreeMap<String, String>) -> Result<(), Faulty> {
+    let bad = |name: &&String| !draft.vendor.name_fits(name) || extras.get(*name).is_some_and(|value| !draft.vendor.value_fits(value));
+    let errors: Vec<FieldError> = effective
+        .parameters
+        .keys()
+        .filter(bad)
+        .map(|name| {
+            let path = parameter_pointer(&draft.vendor.pack.id, name);
+            FieldError::new(path, "not_representable", format!("{} cannot carry this name or value in its files", draft.vendor.pack.name))
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(Faulty { errors, warnings: Vec::new() }) }
+}
