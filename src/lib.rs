@@ -1,7 +1,9 @@
 //! Offbeat: an HTTP provisioning server for SIP desk phones.
+pub mod config;
 pub mod domain;
 pub mod format;
 pub mod render;
 pub mod spread;
+pub mod telemetry;
 pub mod vendor;
 pub mod zone;

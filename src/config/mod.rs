@@ -1,0 +1,323 @@
+//! Settings: built-in ← `offbeat.toml` ← environment. The one place that reads the environment.
+//!
+//! `default.toml` is embedded: it is the documentation and the defaults at once. A new setting is a key
+//! there and a field here. Imports the domain alone.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use ipnet::IpNet;
+use secrecy::SecretString;
+use toml::{Table, Value};
+
+const DEFAULTS: &str = include_str!("default.toml");
+
+/// Variables that container platforms inject for a service of this name.
+const INJECTED: [&str; 2] = ["OFFBEAT_PORT", "OFFBEAT_SERVICE_"];
+
+/// All settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Database.
+    pub database_url: DatabaseUrl,
+    /// Where phones ask.
+    pub phone_listen: SocketAddr,
+    /// Where administrators ask.
+    pub admin_listen: SocketAddr,
+    /// Where operations ask.
+    pub ops_listen: SocketAddr,
+    /// An administrator's token over all tenants.
+    pub admin_token: Option<SecretString>,
+    /// Networks whose phones may have a configuration for a MAC alone.
+    pub phone_networks: Vec<IpNet>,
+    /// Reverse proxies whose forwarded header is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Key of the secrets in the database.
+    pub secret_key: KeySource,
+    /// Bring the database up to date at the start.
+    pub migrate: bool,
+    /// Log filter.
+    pub log: String,
+    /// Log lines as JSON?
+    pub log_json: bool,
+    /// Were the phone networks left at their default?
+    pub phone_networks_are_default: bool,
+}
+
+/// A database URL that never prints its password.
+#[derive(Clone)]
+pub struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// A URL from its text.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self(url.into())
+    }
+
+    /// The URL with its password.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Path of an SQLite database.
+    pub fn sqlite_path(&self) -> Option<PathBuf> {
+        let rest = self.0.strip_prefix("sqlite:")?;
+        let path = rest.strip_prefix("//").unwrap_or(rest);
+        Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
+    }
+}
+
+impl std::fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+            Some((scheme, (_, host))) => write!(f, "{scheme}://********@{host}"),
+            None => f.write_str(&self.0),
+        }
+    }
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// Where the key of the secrets comes from.
+#[derive(Clone, Debug)]
+pub enum KeySource {
+    /// Stated.
+    Hex(SecretString),
+    /// In a file that must be there.
+    File(PathBuf),
+    /// In a file that is made when the database is new.
+    Made(PathBuf),
+}
+
+/// What is wrong with the settings: which, where it was set, what is accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {key}: {what}")]
+pub struct ConfigError {
+    /// The setting.
+    pub key: String,
+    /// Where it was set.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// A value and where it was set.
+type Placed = BTreeMap<String, (Value, String)>;
+
+impl Config {
+    /// Reads the settings from the process's environment and the file, if one is named or there.
+    ///
+    /// # Errors
+    /// The first setting that is wrong.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+        let environment = std::env::vars().filter(|(name, _)| name.starts_with("OFFBEAT_")).collect();
+        let implied = Path::new("offbeat.toml");
+        let file = file.or_else(|| implied.exists().then_some(implied));
+        let text = match file {
+            Some(path) => Some((
+                path.display().to_string(),
+                std::fs::read_to_string(path).map_err(|error| ConfigError {
+                    key: "--config".into(),
+                    place: path.display().to_string(),
+                    what: error.to_string(),
+                })?,
+            )),
+            None => None,
+        };
+        Self::from_parts(text, environment)
+    }
+
+    /// Reads the settings from a file's name and text, and from the variables of an environment.
+    ///
+    /// # Errors
+    /// The first setting that is wrong.
+    pub fn from_parts(file: Option<(String, String)>, environment: BTreeMap<String, String>) -> Result<Self, ConfigError> {
+        // The embedded defaults are read by every test run.
+        let defaults: Table = toml::from_str(DEFAULTS).unwrap_or_default();
+        let mut values: Placed = defaults.into_iter().map(|(key, value)| (key, (value, "default".to_owned()))).collect();
+        if let Some((name, text)) = file {
+            let table: Table = toml::from_str(&text).map_err(|error| ConfigError {
+                key: "syntax".into(),
+                place: name.clone(),
+                what: error.to_string(),
+            })?;
+            for (key, value) in table {
+                set(&mut values, &key, value, name.clone())?;
+            }
+        }
+        for (variable, text) in environment {
+            if INJECTED.iter().any(|prefix| variable.starts_with(prefix)) {
+                continue;
+            }
+            let key = variable.trim_start_matches("OFFBEAT_").to_ascii_lowercase();
+            set(&mut values, &key, Value::String(text), variable)?;
+        }
+        Self::read(&values)
+    }
+
+    fn read(values: &Placed) -> Result<Self, ConfigError> {
+        let database_url = DatabaseUrl(text(values, "database_url")?);
+        if database_url.sqlite_path().is_none()
+            && !database_url.0.starts_with("postgres://")
+            && !database_url.0.starts_with("postgresql://")
+        {
+            return Err(wrong(values, "database_url", "expected sqlite:<path> or postgres://…"));
+        }
+        let log_json = match text(values, "log_format")?.as_str() {
+            "text" => false,
+            "json" => true,
+            _ => return Err(wrong(values, "log_format", "expected text or json")),
+        };
+        Ok(Self {
+            secret_key: key_source(values, &database_url)?,
+            database_url,
+            phone_listen: address(values, "phone_listen")?,
+            admin_listen: address(values, "admin_listen")?,
+            ops_listen: address(values, "ops_listen")?,
+            admin_token: admin_token(values)?,
+            phone_networks: networks(values, "phone_networks")?,
+            trusted_proxies: networks(values, "trusted_proxies")?,
+            migrate: boolean(values, "migrate")?,
+            log: text(values, "log")?,
+            log_json,
+            phone_networks_are_default: values.get("phone_networks").is_some_and(|(_, place)| place == "default"),
+        })
+    }
+}
+
+fn set(values: &mut Placed, key: &str, value: Value, place: String) -> Result<(), ConfigError> {
+    if !values.contains_key(key) {
+        let known = values.keys().cloned().collect::<Vec<_>>().join(", ");
+        return Err(ConfigError { key: key.to_owned(), place, what: format!("no such setting; there are {known}") });
+    }
+    values.insert(key.to_owned(), (value, place));
+    Ok(())
+}
+
+fn wrong(values: &Placed, key: &str, what: &str) -> ConfigError {
+    let place = values.get(key).map_or_else(String::new, |(_, place)| place.clone());
+    ConfigError { key: key.to_owned(), place, what: what.to_owned() }
+}
+
+fn text(values: &Placed, key: &str) -> Result<String, ConfigError> {
+    match values.get(key) {
+        Some((Value::String(text), _)) => Ok(text.trim().to_owned()),
+        _ => Err(wrong(values, key, "expected a text")),
+    }
+}
+
+fn boolean(values: &Placed, key: &str) -> Result<bool, ConfigError> {
+    match values.get(key).map(|(value, _)| value) {
+        Some(Value::Boolean(value)) => Ok(*value),
+        Some(Value::String(text)) if text == "true" => Ok(true),
+        Some(Value::String(text)) if text == "false" => Ok(false),
+        _ => Err(wrong(values, key, "expected true or false")),
+    }
+}
+
+fn address(values: &Placed, key: &str) -> Result<SocketAddr, ConfigError> {
+    text(values, key)?.parse().map_err(|_| wrong(values, key, "expected address:port, such as 0.0.0.0:8080 or [::]:8080"))
+}
+
+/// A list in TOML, or comma-separated in a variable.
+fn networks(values: &Placed, key: &str) -> Result<Vec<IpNet>, ConfigError> {
+    let items: Vec<String> = match values.get(key).map(|(value, _)| value) {
+        Some(Value::String(text)) => text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
+        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect(),
+        _ => return Err(wrong(values, key, "expected a list of networks")),
+    };
+    let network = |item: &String| item.parse::<IpNet>().or_else(|_| item.parse::<std::net::IpAddr>().map(IpNet::from));
+    items
+        .iter()
+        .map(|item| network(item).map_err(|_| wrong(values, key, &format!("{item:?} is no network; expected 10.0.0.0/8 or 2001:db8::/32"))))
+        .collect()
+}
+
+fn admin_token(values: &Placed) -> Result<Option<SecretString>, ConfigError> {
+    let token = text(values, "admin_token")?;
+    let fits = token.bytes().all(|b| b.is_ascii_graphic());
+    match token.len() {
+        0 => Ok(None),
+        8.. if fits => Ok(Some(SecretString::from(token))),
+        _ => Err(wrong(values, "admin_token", "expected at least 8 printable characters without spaces")),
+    }
+}
+
+fn key_source(values: &Placed, database: &DatabaseUrl) -> Result<KeySource, ConfigError> {
+    let (hex, file) = (text(values, "secret_key")?, text(values, "secret_key_file")?);
+    match (hex.is_empty(), file.is_empty()) {
+        (false, false) => Err(wrong(values, "secret_key", "give either secret_key or secret_key_file")),
+        (false, true) if hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()) => Ok(KeySource::Hex(SecretString::from(hex))),
+        (false, true) => Err(wrong(values, "secret_key", "expected 64 hex digits")),
+        (true, false) => Ok(KeySource::File(PathBuf::from(file))),
+        (true, true) => Ok(KeySource::Made(match database.sqlite_path() {
+            Some(path) => PathBuf::from(format!("{}.key", path.display())),
+            None => PathBuf::from("offbeat.key"),
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        let environment = environment.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Config::from_parts((!file.is_empty()).then(|| ("offbeat.toml".to_owned(), file.to_owned())), environment)
+    }
+
+    #[test]
+    fn the_defaults_are_those_documented() {
+        let config = load("", &[]).unwrap();
+        assert_eq!(config.database_url.expose(), "sqlite:offbeat.db");
+        assert_eq!(config.phone_listen.to_string(), "0.0.0.0:8080");
+        assert_eq!(config.admin_listen.to_string(), "127.0.0.1:8081");
+        assert_eq!(config.ops_listen.to_string(), "127.0.0.1:9090");
+        assert!(config.phone_networks_are_default && config.migrate && config.admin_token.is_none());
+        assert!(matches!(config.secret_key, KeySource::Made(path) if path == Path::new("offbeat.db.key")));
+    }
+
+    #[test]
+    fn the_environment_beats_the_file_which_beats_the_default() {
+        let config = load(
+            "phone_listen = \"127.0.0.1:1\"\nadmin_listen = \"127.0.0.1:2\"",
+            &[("OFFBEAT_PHONE_LISTEN", "127.0.0.1:3"), ("OFFBEAT_PHONE_NETWORKS", "10.0.0.0/8, 2001:db8::/32, 192.0.2.7")],
+        )
+        .unwrap();
+        assert_eq!((config.phone_listen.port(), config.admin_listen.port()), (3, 2));
+        assert_eq!(config.phone_networks.len(), 3);
+    }
+
+    #[test]
+    fn what_is_unknown_or_wrong_is_named() {
+        for (file, variable, key) in [
+            ("nonsense = 1", None, "nonsense"),
+            ("", Some(("OFFBEAT_NONSENSE", "1")), "nonsense"),
+            ("", Some(("OFFBEAT_PHONE_LISTEN", "8080")), "phone_listen"),
+            ("", Some(("OFFBEAT_PHONE_NETWORKS", "10.0.0.0/33")), "phone_networks"),
+            ("", Some(("OFFBEAT_SECRET_KEY", "abc")), "secret_key"),
+            ("", Some(("OFFBEAT_DATABASE_URL", "mysql://x")), "database_url"),
+            ("migrate = 3", None, "migrate"),
+            ("log_format = \"xml\"", None, "log_format"),
+        ] {
+            let variable: Vec<_> = variable.into_iter().collect();
+            assert_eq!(load(file, &variable).unwrap_err().key, key);
+        }
+        assert!(load("", &[("OFFBEAT_PORT", "tcp://10.0.0.1:8080"), ("OFFBEAT_SERVICE_HOST", "10.0.0.1")]).is_ok());
+    }
+
+    #[test]
+    fn a_database_password_is_not_printed() {
+        let config = load("", &[("OFFBEAT_DATABASE_URL", "postgres://me:geheim@host/db")]).unwrap();
+        assert_eq!(config.database_url.to_string(), "postgres://********@host/db");
+        assert!(!format!("{config:?}").contains("geheim"));
+    }
+}
