@@ -1,5 +1,6 @@
 //! Offbeat: an HTTP provisioning server for SIP desk phones.
 pub mod config;
+pub mod diff;
 pub mod domain;
 pub mod format;
 pub mod render;

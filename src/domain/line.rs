@@ -45,8 +45,7 @@ pub struct Line {
     /// User name for authentication; the user where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth_user: Option<Text>,
-    /// Password; write-only.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Password; write-only; null where none is stored.
     pub password: Option<Secret>,
     /// Name shown to others; the user where absent.
     #[serde(skip_serializing_if = "Option::is_none")]

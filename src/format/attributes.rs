@@ -19,7 +19,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
                         continue;
                     }
                     let value = super::unescape(&attribute.value).map_err(fail)?;
-                    parameters.push(Parameter { name, value, span: span(text, attribute.key.as_ref(), &attribute.value) });
+                    let start = offset(text, &attribute.value);
+                    let value_at = start..start + attribute.value.len();
+                    parameters.push(Parameter { name, value, span: span(text, attribute.key.as_ref(), &attribute.value), value_at });
                 }
             }
             Event::Eof => return Ok(parameters),

@@ -19,7 +19,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
             }
             return Err(FormatError { syntax: "name = value", at: span.start, what: "a line without '='".into() });
         };
-        parameters.push(Parameter { name: name.trim().to_owned(), value: value.trim().to_owned(), span });
+        let value = value.trim();
+        let start = super::offset(text, value);
+        let value_at = start..start + value.len();
+        parameters.push(Parameter { name: name.trim().to_owned(), value: value.to_owned(), span, value_at });
     }
     Ok(parameters)
 }

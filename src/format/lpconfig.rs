@@ -9,7 +9,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
     let mut reader = Reader::from_str(text);
     let mut parameters = Vec::new();
     let mut section = String::new();
-    let mut open: Option<(String, String, usize)> = None; // name, value so far, start
+    let mut open: Option<(String, String, usize, usize)> = None; // name, value so far, start, start of the value
     loop {
         let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
         let fail = |what: String| FormatError { syntax: "lpconfig XML", at: start, what };
@@ -21,18 +21,18 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
             }
             Event::Start(tag) if tag.name().as_ref() == "entry" => {
                 let name = super::attribute(&tag, "name").map_err(fail)?.ok_or_else(|| fail("an entry without name=".into()))?;
-                open = Some((format!("{section}/{name}"), String::new(), start));
+                open = Some((format!("{section}/{name}"), String::new(), start, end));
             }
             Event::Empty(tag) if tag.name().as_ref() == "entry" => {
                 let name = super::attribute(&tag, "name").map_err(fail)?.ok_or_else(|| fail("an entry without name=".into()))?;
-                parameters.push(Parameter { name: format!("{section}/{name}"), value: String::new(), span: whole_line(text, start..end) });
+                parameters.push(Parameter { name: format!("{section}/{name}"), value: String::new(), span: whole_line(text, start..end), value_at: end..end });
             }
             Event::End(tag) if tag.name().as_ref() == "entry" => {
-                parameters.extend(open.take().map(|(name, value, from)| Parameter { name, value, span: whole_line(text, from..end) }));
+                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter { name, value, span: whole_line(text, from..end), value_at: begin..start }));
             }
             Event::Eof => return Ok(parameters),
             event => {
-                if let Some((_, value, _)) = &mut open {
+                if let Some((_, value, _, _)) = &mut open {
                     super::append_text(value, &event).map_err(fail)?;
                 }
             }

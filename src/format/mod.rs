@@ -20,6 +20,8 @@ pub struct Parameter {
     pub value: String,
     /// Where the whole assignment stands, so that it can be cut out cleanly.
     pub span: Range<usize>,
+    /// Where the value alone stands, as it is written; empty where nothing is.
+    pub value_at: Range<usize>,
 }
 
 /// Why a file cannot be read back.

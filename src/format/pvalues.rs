@@ -7,7 +7,7 @@ use super::{FormatError, Parameter, whole_line};
 pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
     let mut reader = Reader::from_str(text);
     let mut parameters = Vec::new();
-    let mut open: Option<(String, String, usize)> = None; // name, value so far, start
+    let mut open: Option<(String, String, usize, usize)> = None; // name, value so far, start, start of the value
     loop {
         let start = position(&reader);
         let event = reader.read_event().map_err(|error| fail(position(&reader), &error.to_string()))?;
@@ -16,23 +16,23 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
             Event::Start(tag) => {
                 let tag_name = tag.name().as_ref().to_owned();
                 if tag_name == "item" {
-                    open = Some((attribute(&tag, "name", start)?, String::new(), start));
+                    open = Some((attribute(&tag, "name", start)?, String::new(), start, end));
                 } else if is_p_value(&tag_name) {
-                    open = Some((tag_name, String::new(), start));
+                    open = Some((tag_name, String::new(), start, end));
                 }
             }
             Event::Empty(tag) => {
                 let tag_name = tag.name().as_ref().to_owned();
                 let name =
                     if tag_name == "item" { Some(attribute(&tag, "name", start)?) } else { Some(tag_name).filter(|name| is_p_value(name)) };
-                parameters.extend(name.map(|name| Parameter { name, value: String::new(), span: whole_line(text, start..end) }));
+                parameters.extend(name.map(|name| Parameter { name, value: String::new(), span: whole_line(text, start..end), value_at: end..end }));
             }
             Event::End(_) => {
-                parameters.extend(open.take().map(|(name, value, from)| Parameter { name, value, span: whole_line(text, from..end) }));
+                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter { name, value, span: whole_line(text, from..end), value_at: begin..start }));
             }
             Event::Eof => return Ok(parameters),
             event => {
-                if let Some((_, value, _)) = &mut open {
+                if let Some((_, value, _, _)) = &mut open {
                     super::append_text(value, &event).map_err(|what| fail(start, &what))?;
                 }
             }
