@@ -5,6 +5,7 @@ pub mod domain;
 pub mod format;
 pub mod render;
 pub mod spread;
+pub mod store;
 pub mod telemetry;
 pub mod vendor;
 pub mod zone;

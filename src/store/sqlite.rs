@@ -1,0 +1,89 @@
+//! What is particular to SQLite: the file, the pragmas, the one writer.
+//!
+//! Imports nothing of the crate but the errors. Statements that both databases share belong in `sql.rs`.
+
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sqlx::{AnyPool, Executor, any::AnyConnectOptions, any::AnyPoolOptions};
+
+use super::{ACQUIRE_TIMEOUT, error::StoreError};
+
+/// Begins a write: takes the lock of the file at once, so that a write never fails for having read first.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Begins the migrations: nobody else reads or writes meanwhile.
+pub(super) const BEGIN_MIGRATION: &str = "BEGIN EXCLUSIVE";
+
+/// Is a table there?
+pub(super) const TABLE_EXISTS: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM sqlite_master WHERE type = 'table' AND name = $1";
+
+/// What each connection is set to. `FULL`: an edit that was answered survives a power cut.
+const PRAGMAS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
+
+/// Readers never write, whatever a statement says.
+const READER_PRAGMAS: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA query_only = ON;";
+
+const READERS: u32 = 4;
+
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
+
+/// The file of a URL `sqlite:<path>`; `None` for other URLs.
+pub fn sqlite_path(url: &str) -> Option<PathBuf> {
+    let rest = url.strip_prefix("sqlite:")?;
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    Some(rest.split('?').next().unwrap_or_default().into())
+}
+
+/// Connection options for the file, created when `mode` is `rwc`.
+pub(super) fn options(url: &str, mode: &str) -> Result<AnyConnectOptions, StoreError> {
+    let path = sqlite_path(url).unwrap_or_default();
+    let query = url.split_once('?').map(|(_, query)| query);
+    if path.as_os_str().is_empty() || path == Path::new(":memory:") || !matches!(query, None | Some("mode=rwc")) {
+        return Err(StoreError::Url("a SQLite URL is sqlite:<path of a file>, without options".into()));
+    }
+    let path = std::path::absolute(path).map_err(sqlx::Error::Io)?;
+    let path = path.to_string_lossy();
+    Ok(format!("sqlite://{}?mode={mode}", utf8_percent_encode(&path, PATH)).parse()?)
+}
+
+/// The pool of one connection that all writes go through, in turn; creates the file.
+pub(super) async fn writer(url: &str) -> Result<AnyPool, StoreError> {
+    Ok(pool(1, PRAGMAS).connect_with(options(url, "rwc")?).await?)
+}
+
+/// The pool of connections that read.
+pub(super) async fn readers(url: &str) -> Result<AnyPool, StoreError> {
+    Ok(pool(READERS, READER_PRAGMAS).connect_with(options(url, "rw")?).await?)
+}
+
+fn pool(size: u32, pragmas: &'static str) -> AnyPoolOptions {
+    AnyPoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE_TIMEOUT).idle_timeout(None).max_lifetime(None).after_connect(
+        move |connection, _| {
+            Box::pin(async move {
+                connection.execute(pragmas).await?;
+                Ok(())
+            })
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_reaches_sqlite_as_it_is_written() {
+        for (url, path) in
+            [("sqlite:offbeat.db", "offbeat.db"), ("sqlite:///var/a b.db", "/var/a b.db"), ("sqlite:/x.db?mode=rwc", "/x.db")]
+        {
+            assert_eq!(sqlite_path(url).as_deref(), Some(Path::new(path)));
+        }
+        assert_eq!(sqlite_path("postgres://localhost/x"), None);
+        let url = options("sqlite:/tmp/a b%20c#d.db", "rwc").unwrap().database_url;
+        assert_eq!(url.as_str(), "sqlite:///tmp/a%20b%2520c%23d.db?mode=rwc");
+        for bad in ["sqlite:", "sqlite::memory:", "sqlite:/x.db?mode=ro"] {
+            assert!(matches!(options(bad, "rwc"), Err(StoreError::Url(_))), "{bad}");
+        }
+    }
+}
