@@ -1,4 +1,5 @@
 //! Offbeat: an HTTP provisioning server for SIP desk phones.
+pub mod app;
 pub mod config;
 pub mod diff;
 pub mod domain;

@@ -25,7 +25,7 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 
 pub use actor::{Actor, Role};
-pub use common::{Doc, Listed, Outcome, Precondition, WriteOptions};
+pub use common::{Body, Doc, Listed, Outcome, Precondition, WriteOptions};
 pub use error::AppError;
 pub use plan::Plan;
 

@@ -206,6 +206,11 @@ async fn profile_is_referenced(connection: &mut AnyConnection, _: &Keyring, refe
     count(connection, sql::PROFILE_REFERENCES, &reference.to_string()).await
 }
 
+async fn profile_height(connection: &mut AnyConnection, _: &Keyring, reference: &ProfileRef) -> Result<usize, StoreError> {
+    let row = sqlx::query(sql::PROFILE_HEIGHT).bind(reference.to_string()).fetch_one(connection).await?;
+    Ok(usize::try_from(sqlx::Row::try_get::<i64, _>(&row, 0)?).unwrap_or_default())
+}
+
 async fn macs(
     connection: &mut AnyConnection,
     statement: &'static str,
@@ -282,6 +287,8 @@ reads! {
     fn profile_chain(reference: &ProfileRef) -> Vec<Profile>;
     /// Does a tenant, another profile or a device refer to the profile?
     fn profile_is_referenced(reference: &ProfileRef) -> bool;
+    /// How many profiles the longest chain on top of this one has.
+    fn profile_height(reference: &ProfileRef) -> usize;
     /// A device.
     fn device(mac: Mac) -> Option<Versioned<Device>>;
     /// Devices in order of their MAC, at most `limit`, those behind `after`.

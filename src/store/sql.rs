@@ -81,6 +81,13 @@ pub(super) const PROFILE_CHAIN: &str = "WITH RECURSIVE chain(depth, id, extends,
     )
     SELECT CAST(2 AS BIGINT) AS layer, CAST(depth AS BIGINT) AS depth, id, body, sealed, revision FROM chain";
 
+pub(super) const PROFILE_HEIGHT: &str = "WITH RECURSIVE above(ref, height) AS (
+        SELECT p.ref, CAST(0 AS BIGINT) FROM profiles p WHERE p.ref = $1
+        UNION ALL
+        SELECT p.ref, a.height + 1 FROM above a JOIN profiles p ON p.extends = a.ref WHERE a.height < 16
+    )
+    SELECT CAST(COALESCE(MAX(height), 0) AS BIGINT) FROM above";
+
 pub(super) const TENANT_TREE: &str = "WITH RECURSIVE tree(id) AS (
         SELECT id FROM tenants WHERE id = $1
         UNION
