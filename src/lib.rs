@@ -4,6 +4,7 @@ pub mod config;
 pub mod diff;
 pub mod domain;
 pub mod format;
+pub mod http;
 pub mod render;
 pub mod spread;
 pub mod store;

@@ -26,7 +26,7 @@ use secrecy::SecretString;
 
 pub use actor::{Actor, Role};
 pub use common::{Body, Doc, Listed, Outcome, Precondition, WriteOptions};
-pub use error::AppError;
+pub use error::{AppError, StoreFailure};
 pub use plan::Plan;
 
 use crate::store::Store;
