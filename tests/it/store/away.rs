@@ -16,7 +16,7 @@ async fn works(store: &Store, name: &str) {
     assert_eq!(store.stack(mac(PHONE)).await.unwrap().unwrap().0.device.name.as_str(), name);
 }
 
-fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+fn unavailable<T: std::fmt::Debug>(result: &Result<T, StoreError>) {
     assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
 }
 
@@ -32,7 +32,7 @@ on_both_databases! {
         }
         let (write, read) = tokio::join!(store.write(author()), store.stack(mac(PHONE)));
         assert!(read.unwrap().is_some());
-        unavailable(write);
+        unavailable(&write);
         other.close().await.unwrap();
         works(&store, "after").await;
     }
@@ -63,20 +63,20 @@ async fn a_server_that_is_away_comes_back_by_itself() {
     let store = db.store().await;
     works(&store, "before").await;
     let mut server = AnyConnection::connect(&crate::postgres::maintenance().unwrap()).await.unwrap();
-    let name = db.url.rsplit('/').next().unwrap().split('?').next().unwrap();
+    let name = db.url.split('?').next().unwrap().rsplit('/').next().unwrap();
     let end = format!("SELECT CAST(COUNT(pg_terminate_backend(pid, 5000)) AS BIGINT) FROM pg_stat_activity WHERE datname = '{name}'");
     let mut write = store.write(author()).await.unwrap();
 
     server.execute(AssertSqlSafe(end.clone())).await.unwrap();
-    unavailable(write.put_tenant(&tenant(&json!({"id": "acme"}))).await);
+    unavailable(&write.put_tenant(&tenant(&json!({"id": "acme"}))).await);
     drop(write);
     works(&store, "dropped connections").await;
 
     server.execute(AssertSqlSafe(format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))).await.unwrap();
     server.execute(AssertSqlSafe(end)).await.unwrap();
-    unavailable(store.stack(mac(PHONE)).await);
-    unavailable(store.write(author()).await);
-    unavailable(store.ping().await);
+    unavailable(&store.stack(mac(PHONE)).await);
+    unavailable(&store.write(author()).await);
+    unavailable(&store.ping().await);
     server.execute(AssertSqlSafe(format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"))).await.unwrap();
     works(&store, "after").await;
     assert!(store.tenant("acme").await.unwrap().is_none());
