@@ -60,7 +60,7 @@ impl App {
     /// # Errors
     /// When the store fails.
     pub async fn list_devices(&self, actor: &Actor, query: &DeviceQuery, after: Option<&str>, limit: u32) -> Result<Listed, AppError> {
-        let Some(filter) = self.filter(actor, query).await? else { return Ok(Listed::default()) };
+        let Some(filter) = Self::filter(actor, query) else { return Ok(Listed::default()) };
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut listed = Listed { items: Vec::new(), next: after.map(str::to_owned) };
         loop {
@@ -89,13 +89,13 @@ impl App {
     }
 
     /// The store's filter of a query; `None` where nothing can fit.
-    pub(super) async fn filter(&self, actor: &Actor, query: &DeviceQuery) -> Result<Option<DeviceFilter>, AppError> {
-        let mut tenants = actor.tenants.clone();
+    fn filter(actor: &Actor, query: &DeviceQuery) -> Option<DeviceFilter> {
+        let mut tenants = actor.scope.clone().map(|scope| vec![scope]);
         if let Some(tenant) = &query.tenant {
             if !actor.sees(tenant) {
-                return Ok(None);
+                return None;
             }
-            tenants = Some(self.store().tenant_tree(tenant.as_str()).await?);
+            tenants = Some(vec![tenant.to_string()]);
         }
         let profile = query.profile.as_ref().map(|profile| match (&query.tenant, profile.contains('/')) {
             (Some(tenant), false) => format!("{tenant}/{profile}"),
@@ -107,7 +107,7 @@ impl App {
             Some(DeviceState::Ok | DeviceState::Error) => Some(true),
             _ => None,
         };
-        Ok(Some(DeviceFilter { tenants, profile, vendor: query.vendor.clone(), model: query.model.clone(), q: query.q.clone(), enabled }))
+        Some(DeviceFilter { tenants, profile, vendor: query.vendor.clone(), model: query.model.clone(), q: query.q.clone(), enabled })
     }
 
     /// One device.

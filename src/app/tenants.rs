@@ -26,7 +26,7 @@ impl App {
     /// # Errors
     /// When the store fails.
     pub async fn list_tenants(&self, actor: &Actor, after: Option<&str>, limit: u32) -> Result<Listed, AppError> {
-        let page = self.store().tenants(actor.tenants.as_deref(), after, limit).await?;
+        let page = self.store().tenants(actor.scope.as_ref().map(std::slice::from_ref), after, limit).await?;
         let items = page.items.iter().map(|tenant| document(&tenant.value, tenant.revision)).collect();
         Ok(Listed { items, next: page.next })
     }
