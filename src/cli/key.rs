@@ -61,4 +61,3 @@ async fn made(config: &Config, path: &Path) -> anyhow::Result<String> {
         Err(error) => Err(error).with_context(|| format!("making the secret key file {}", path.display())),
     }
 }
-}

@@ -7,11 +7,7 @@ mod demo;
 mod key;
 mod start;
 
-use std::{
-    io::Write,
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -275,6 +271,8 @@ fn table(rows: &[TimerRow]) -> String {
 
 /// Vendors and how many models each has, for `check`.
 fn packs() -> String {
-    let lines = registry::vendors().iter().map(|vendor| format!("vendor pack {}: version {}, {} models\n", vendor.pack.id, vendor.pack.version, vendor.pack.models.len()));
+    let lines = registry::vendors()
+        .iter()
+        .map(|vendor| format!("vendor pack {}: version {}, {} models\n", vendor.pack.id, vendor.pack.version, vendor.pack.models.len()));
     lines.collect()
 }
