@@ -14,15 +14,24 @@ use crate::domain::{
 /// Every account of the model, in order.
 pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effective, rows: &[TimerRow]) -> Vec<LineView> {
     let used = effective.lines.iter().map(|line| line.line).max().unwrap_or(0);
-    (1..=look.phone.model.accounts.max(used))
-        .map(|n| match effective.lines.iter().find(|line| line.line == n) {
-            Some(line) => {
-                let index = device.lines.iter().position(|own| own.line == n).unwrap_or_default();
-                view(look, line, index, rows)
-            }
-            None => LineView { n, ..LineView::default() },
-        })
-        .collect()
+    let mut lines: Vec<LineView> = Vec::new();
+    for n in 1..=look.phone.model.accounts.max(used) {
+        let Some(line) = effective.lines.iter().find(|line| line.line == n) else {
+            lines.push(LineView { n, ..LineView::default() });
+            continue;
+        };
+        let index = device.lines.iter().position(|own| own.line == n).unwrap_or_default();
+        let mut line = view(look, line, index, rows);
+        line.route_line = lines.iter().find(|known| known.on && shares_route(known, &line)).map_or(n, |known| known.n);
+        lines.push(line);
+    }
+    lines
+}
+
+/// Do two lines reach the same servers in the same way?
+fn shares_route(one: &LineView, other: &LineView) -> bool {
+    let route = |line: &LineView| (line.server.clone(), line.transport.clone(), line.route.clone(), line.dns.clone(), line.backup.clone());
+    route(one) == route(other)
 }
 
 fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> LineView {
@@ -52,6 +61,7 @@ fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> 
         transport: look.code("transport", "sip/transport", transport.as_str()),
         dns: table_code(look, "dns", "sip/dns", dns.as_str()),
         route: table_code(look, "route", "sip/transport", &route),
+        route_line: line.line,
         outbound_proxy: sip.outbound_proxy.as_ref().and_then(|proxy| {
             let host = proxy.server.as_ref()?;
             Some(ServerView {

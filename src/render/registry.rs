@@ -52,7 +52,7 @@ macro_rules! vendors {
 }
 
 vendors! {
-    "yealink": { "config" => "yealink/config.cfg" }
+    "yealink": { "config" => "yealink/config.cfg", "boot" => "yealink/boot.boot" }
 }
 
 fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Render)]) -> Vendor {

@@ -128,7 +128,7 @@ pub struct ClockView {
 }
 
 /// A server: host and, where it is to be printed, port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerView {
     /// Host as stored (IPv6 without brackets).
     pub host: String,
@@ -212,6 +212,8 @@ pub struct LineView {
     pub dns: Option<Code>,
     /// Both in one, `udp/a`, by the table `route`, where the vendor has one parameter for both.
     pub route: Option<Code>,
+    /// The first line in use with the same servers, ports and transport; its own number where it is that.
+    pub route_line: u32,
     /// Outbound proxy.
     pub outbound_proxy: Option<ServerView>,
     /// Stand-in.
@@ -559,7 +561,7 @@ impl<'p> View<'p> {
             self.cdp = look.boolean("cdp", "network/cdp", network.cdp);
             self.qos_sip = network.qos.as_ref().and_then(|qos| qos.sip).map(|n| n.get());
             self.qos_rtp = network.qos.as_ref().and_then(|qos| qos.rtp).map(|n| n.get());
-            self.boot_delay = network.boot_delay.map(|n| n.get());
+            self.boot_delay = network.boot_delay.map(|n| look.at_most("network/boot_delay", n.get()));
         }
         if let Some(syslog) = &settings.syslog {
             self.syslog_server = syslog.server.as_ref().map(|host| ServerView {
@@ -648,15 +650,15 @@ impl Looker<'_> {
             if let Some(name) = setting.strip_prefix("timers/") {
                 self.warn_of_unsupported_timer(name);
             } else if let Some(vendor) = setting.strip_prefix("calling/dial_plan/") {
-                if vendor == self.phone.pack.id && !self.phone.pack.supports("calling/dial_plan") {
+                if vendor == self.phone.pack.id && !self.phone.supports("calling/dial_plan") {
                     self.unsupported("calling/dial_plan");
                 }
             } else if setting.starts_with("firmware/") {
                 let own = format!("firmware/{}/", self.phone.pack.id);
-                if setting.replace("~1", "/").starts_with(&own) && !self.phone.pack.supports("firmware") {
+                if setting.replace("~1", "/").starts_with(&own) && !self.phone.supports("firmware") {
                     self.unsupported("firmware");
                 }
-            } else if !self.phone.pack.supports(&setting) {
+            } else if !self.phone.supports(&setting) {
                 self.unsupported(&setting);
             }
         }
@@ -680,7 +682,7 @@ impl Looker<'_> {
     /// The vendor's code of a word; without one the setting is not supported.
     pub(super) fn code(&mut self, table: &str, setting: &str, word: &str) -> Option<Code> {
         let code = self.phone.code(table, word).map(|code| Code { word: word.to_owned(), code: code.to_owned() });
-        if code.is_none() && self.phone.pack.supports(setting) {
+        if code.is_none() && self.phone.supports(setting) {
             self.warn("setting_unsupported", format!("{setting}: {} phones have no code for {word:?}", self.phone.pack.name));
         }
         code
@@ -690,13 +692,20 @@ impl Looker<'_> {
     pub(super) fn boolean(&mut self, table: &str, setting: &str, value: Option<bool>) -> Option<Code> {
         let value = value?;
         let word = value.to_string();
-        let known = self.phone.pack.supports(setting);
+        let known = self.phone.supports(setting);
         let has_table = self.phone.pack.codes.contains_key(table) || self.phone.dialect.codes.contains_key(table);
         if has_table {
             return self.code(table, setting, &word);
         }
         let code = self.phone.code("bool", &word).unwrap_or(if value { "1" } else { "0" }).to_owned();
         known.then_some(Code { word, code })
+    }
+
+    /// A number no greater than the phone takes.
+    fn at_most(&mut self, setting: &str, value: u32) -> u32 {
+        let Some(limit) = self.phone.pack.limits.get(setting).copied().filter(|limit| value > *limit) else { return value };
+        self.warn("value_capped", format!("{setting}: {value} is above the phone's greatest value, {limit}"));
+        limit
     }
 
     /// The code of a tag such as `de-AT`, else of its first part.

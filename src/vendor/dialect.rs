@@ -82,6 +82,11 @@ impl<'p> Phone<'p> {
         Some(name).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
+    /// Does the phone know the setting (pointer without `/settings`)?
+    pub fn supports(&self, setting: &str) -> bool {
+        self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
+    }
+
     /// How the phone knows when to check in.
     pub fn check_in(&self) -> &'p CheckIn {
         self.dialect.check_in.as_ref().unwrap_or(&self.pack.check_in)

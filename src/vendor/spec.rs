@@ -51,6 +51,9 @@ pub struct Pack {
     pub user_agents: Vec<String>,
     /// Settings its phones know, by pointer without `/settings` (`sip/srtp`, `lines/shared`); a `*` at the end is any tail.
     pub supports: Vec<Pattern>,
+    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`).
+    #[serde(default)]
+    pub limits: BTreeMap<String, u32>,
     /// Files its phones ask for, the main one first.
     pub files: Vec<File>,
     /// Files its phones upload that are taken and dropped.
@@ -158,6 +161,9 @@ pub struct Dialect {
     /// Names that differ from the pack's.
     #[serde(default)]
     pub names: Names,
+    /// Settings that its phones lack though others of the vendor know them, as in `supports`.
+    #[serde(default)]
+    pub lacks: Vec<Pattern>,
     /// Check-in that differs from the pack's.
     pub check_in: Option<CheckIn>,
     /// Where it is said.
