@@ -719,9 +719,10 @@ impl Looker<'_> {
 
     /// A text that goes into the file as it is; one that the format cannot carry is an error of the device.
     pub(super) fn carry(&mut self, text: &str, path: &str) -> String {
-        if !super::registry::value_fits(self.phone.pack, text) {
+        let reserved = self.phone.pack.reserved.iter().any(|word| word == text);
+        if reserved || !super::registry::value_fits(self.phone.pack, text) {
             let detail = format!(
-                "{} files cannot carry this value (leading or trailing spaces, or characters the format does not have)",
+                "{} files cannot carry this value (leading or trailing spaces, characters the format does not have, or a word that means something else)",
                 self.phone.pack.name
             );
             self.errors.push(FieldError::new(path, "not_representable", detail));

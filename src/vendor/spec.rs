@@ -40,6 +40,9 @@ pub struct Pack {
     pub parameter_names: String,
     /// Grammar of the values its files can carry, where not every text (a regular expression, anchored).
     pub values: Option<String>,
+    /// Words that mean something else to the phone where they are a whole value (`%NULL%`); as a raw value they may be meant.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Parameters given once per sub-name: the value up to the first colon belongs to the name.
     #[serde(default)]
     pub keyed: Vec<Pattern>,
