@@ -560,7 +560,10 @@ impl<'p> View<'p> {
             self.provisioning_url = provisioning.url.as_ref().map(|url| look.url(url.expose(), "/settings/provisioning/url"));
             self.provisioning_username = provisioning.username.as_ref().map(|t| look.carry(t.as_str(), "/settings/provisioning/username"));
             self.provisioning_password = provisioning.password.as_ref().map(|s| look.carry(s.expose(), "/settings/provisioning/password"));
-            self.discovery = provisioning.discovery.and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str())).filter(|code| !code.code.is_empty());
+            self.discovery = provisioning
+                .discovery
+                .and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str()))
+                .filter(|code| !code.code.is_empty());
         }
         if let Some(tls) = &settings.tls {
             self.ca_url = tls.ca_url.as_ref().map(|url| look.url(url.expose(), "/settings/tls/ca_url"));
@@ -623,9 +626,9 @@ impl<'p> View<'p> {
 
     fn fill_firmware(&mut self, look: &mut Looker<'_>, settings: &Settings) {
         let own = |selector: &str| {
-            selector.split_once('/').is_some_and(|(vendor, model)| {
-                vendor.eq_ignore_ascii_case(&look.phone.pack.id) && look.phone.is_model(model)
-            })
+            selector
+                .split_once('/')
+                .is_some_and(|(vendor, model)| vendor.eq_ignore_ascii_case(&look.phone.pack.id) && look.phone.is_model(model))
         };
         let firmware = settings.firmware.as_ref().and_then(|all| all.iter().find(|(selector, _)| own(selector)));
         if let Some((selector, firmware)) = firmware {
@@ -698,7 +701,10 @@ impl Looker<'_> {
             let setting = if tail.starts_with("sip/") { tail.to_owned() } else { format!("lines/{tail}") };
             let once = self.phone.pack.device_wide.iter().any(|pattern| pattern.matches(&setting));
             if once && leaves.get(&format!("/lines/{first}/{tail}")) != Some(value) {
-                let detail = format!("{setting}: {} phones have one for all lines: not line {line}'s but line {first}'s holds", self.phone.pack.name);
+                let detail = format!(
+                    "{setting}: {} phones have one for all lines: not line {line}'s but line {first}'s holds",
+                    self.phone.pack.name
+                );
                 self.warn("setting_unsupported", detail);
             }
         }
