@@ -13,10 +13,7 @@ use crate::{
     domain::secret::has_user_info,
     format::Parameter,
     render::registry::Vendor,
-    vendor::{
-        Certainty, Effect, EffectFact, Phone,
-        spec::AnyChange,
-    },
+    vendor::{Certainty, Effect, EffectFact, Phone, spec::AnyChange},
 };
 
 /// What stands in place of a secret.
@@ -138,7 +135,14 @@ fn changes(vendor: &Vendor, phone: Option<&Phone<'_>>, file: &str, before: &[Par
         .map(|name| {
             let fact = phone.and_then(|phone| EffectFact::find(&vendor.pack.effects, name, phone));
             let (effect, certainty) = fact.map_or((Effect::Unknown, Certainty::Assumed), |fact| (fact.effect, fact.certainty));
-            Change { file: file.to_owned(), parameter: (*name).clone(), from: shown(before.get(*name)), to: shown(after.get(*name)), effect, certainty }
+            Change {
+                file: file.to_owned(),
+                parameter: (*name).clone(),
+                from: shown(before.get(*name)),
+                to: shown(after.get(*name)),
+                effect,
+                certainty,
+            }
         })
         .collect()
 }
@@ -185,13 +189,17 @@ mod tests {
     #[test]
     fn a_changed_secret_is_a_change_that_shows_nothing() {
         let vendor = registry::find("yealink").unwrap();
-        let (old, new) = (files("#!version:1.0.0.1\naccount.1.password = alpha\n"), files("#!version:1.0.0.1\naccount.1.password = beta\n"));
+        let (old, new) =
+            (files("#!version:1.0.0.1\naccount.1.password = alpha\n"), files("#!version:1.0.0.1\naccount.1.password = beta\n"));
         let comparison = compare(vendor, None, &old, &new);
         assert!(!comparison.identical);
         assert_eq!(comparison.changes.len(), 1);
         assert_eq!((comparison.changes[0].from.as_deref(), comparison.changes[0].to.as_deref()), (Some(MASK), Some(MASK)));
         let unified = &comparison.unified["805ec0123456.cfg"];
-        assert_eq!(unified, "--- served\n+++ current\n@@ -1,2 +1,2 @@\n #!version:1.0.0.1\n-account.1.password = ********\n+account.1.password = ********\n");
+        assert_eq!(
+            unified,
+            "--- served\n+++ current\n@@ -1,2 +1,2 @@\n #!version:1.0.0.1\n-account.1.password = ********\n+account.1.password = ********\n"
+        );
     }
 
     #[test]
@@ -208,7 +216,8 @@ mod tests {
     fn what_is_unknown_is_said_to_be() {
         let vendor = registry::find("yealink").unwrap();
         let comparison = compare(vendor, None, &files("a.b = 1\n"), &files("a.c = 1\n"));
-        let changes: Vec<_> = comparison.changes.iter().map(|c| (c.parameter.as_str(), c.from.as_deref(), c.to.as_deref(), c.effect)).collect();
+        let changes: Vec<_> =
+            comparison.changes.iter().map(|c| (c.parameter.as_str(), c.from.as_deref(), c.to.as_deref(), c.effect)).collect();
         assert_eq!(changes, [("a.b", Some("1"), None, Effect::Unknown), ("a.c", None, Some("1"), Effect::Unknown)]);
         assert_eq!(comparison.effect, Effect::Unknown);
     }

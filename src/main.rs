@@ -1,1 +1,5 @@
-fn main() {}
+//! The `offbeat` program.
+
+fn main() -> std::process::ExitCode {
+    offbeat::cli::run()
+}

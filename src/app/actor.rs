@@ -49,7 +49,9 @@ pub struct Actor {
     pub name: String,
     /// What it may do.
     pub role: Role,
-    /// Tenants it sees; `None` is all.
+    /// Tenant it is confined to, with those below; `None` is all.
+    pub scope: Option<String>,
+    /// The tenants of the scope, one by one.
     pub tenants: Option<Vec<String>>,
     /// May it see clear secrets?
     pub reveal: bool,
@@ -58,7 +60,7 @@ pub struct Actor {
 impl Actor {
     /// The command line on the server itself.
     pub fn local() -> Self {
-        Self { name: "command line".into(), role: Role::Admin, tenants: None, reveal: true }
+        Self { name: "command line".into(), role: Role::Admin, scope: None, tenants: None, reveal: true }
     }
 
     /// Does it see the tenant?
@@ -97,9 +99,9 @@ impl App {
     pub async fn authenticate(&self, token: &str) -> Result<Option<Actor>, AppError> {
         if let Some(admin) = self.admin_token() {
             // Digests are compared, so that neither length nor content shows in the time it takes.
-            let (given, known) = (Sha256::digest(token.as_bytes()), Sha256::digest(admin.expose_secret().as_bytes()));
-            if bool::from(given.as_slice().ct_eq(known.as_slice())) {
-                return Ok(Some(Actor { name: "admin token".into(), role: Role::Admin, tenants: None, reveal: true }));
+            let (given, known) = (token_hash(token), token_hash(admin.expose_secret()));
+            if bool::from(given.as_bytes().ct_eq(known.as_bytes())) {
+                return Ok(Some(Actor { name: "admin token".into(), role: Role::Admin, scope: None, tenants: None, reveal: true }));
             }
         }
         let Some(token) = self.store().token_by_hash(&token_hash(token)).await? else { return Ok(None) };
@@ -108,6 +110,6 @@ impl App {
             Some(tenant) => Some(self.store().tenant_tree(tenant).await?),
             None => None,
         };
-        Ok(Some(Actor { name: token.name, role, tenants, reveal: token.reveal }))
+        Ok(Some(Actor { name: token.name, role, scope: token.tenant, tenants, reveal: token.reveal }))
     }
 }

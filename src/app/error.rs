@@ -34,3 +34,28 @@ impl AppError {
         Self::Invalid(vec![FieldError::new(path, code, detail)])
     }
 }
+
+/// What kind of failure of the store an outsider is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreFailure {
+    /// Away, locked or full: try again.
+    Unavailable,
+    /// Another write came first.
+    Conflict,
+    /// A damaged row.
+    Corrupt,
+    /// Anything else.
+    Internal,
+}
+
+impl StoreFailure {
+    /// The kind of this error.
+    pub fn of(error: &StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable,
+            StoreError::Conflict { .. } => Self::Conflict,
+            StoreError::Corrupt(_) => Self::Corrupt,
+            _ => Self::Internal,
+        }
+    }
+}

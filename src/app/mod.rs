@@ -25,8 +25,8 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 
 pub use actor::{Actor, Role};
-pub use common::{Doc, Listed, Outcome, Precondition, WriteOptions};
-pub use error::AppError;
+pub use common::{Body, Doc, Listed, Outcome, Precondition, WriteOptions};
+pub use error::{AppError, StoreFailure};
 pub use plan::Plan;
 
 use crate::store::Store;

@@ -3,14 +3,17 @@
 //! Requests put records into a bounded buffer; one task writes them within a second, at a drain and at the
 //! end. A full buffer drops records and counts them: phones go first.
 
-use std::{sync::Mutex, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{Notify, mpsc, oneshot},
     task::JoinHandle,
 };
 
-use crate::store::{Record, Store};
+use crate::store::{Record, Store, StoreError};
 
 /// Records that fit between two writes.
 const BUFFER: usize = 65_536;
@@ -30,14 +33,16 @@ enum Message {
 pub struct Recorder {
     sender: Mutex<Option<mpsc::Sender<Message>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    hurry: Arc<Notify>,
 }
 
 impl Recorder {
     /// Starts the writing task.
     pub(super) fn start(store: Store) -> Self {
         let (sender, receiver) = mpsc::channel(BUFFER);
-        let writer = tokio::spawn(write(store, receiver));
-        Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)) }
+        let hurry = Arc::new(Notify::new());
+        let writer = tokio::spawn(write(store, receiver, hurry.clone()));
+        Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)), hurry }
     }
 
     /// Puts one record into the buffer. Never waits.
@@ -53,6 +58,7 @@ impl Recorder {
         let Some(sender) = self.sender() else { return };
         let (done, written) = oneshot::channel();
         if sender.send(Message::Drain(done)).await.is_ok() {
+            self.hurry.notify_one();
             let _ = written.await;
         }
     }
@@ -79,36 +85,35 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-async fn write(store: Store, mut receiver: mpsc::Receiver<Message>) {
+async fn write(store: Store, mut receiver: mpsc::Receiver<Message>, hurry: Arc<Notify>) {
     let mut messages = Vec::new();
+    let mut pending = Vec::new();
     while receiver.recv_many(&mut messages, BATCH).await > 0 {
-        let mut batch = Vec::new();
         let mut waiting = Vec::new();
         for message in messages.drain(..) {
             match message {
-                Message::Record(record) => batch.push(*record),
+                Message::Record(record) => pending.push(*record),
                 Message::Drain(done) => waiting.push(done),
             }
         }
-        // One slow database must not turn into one transaction per request: records gather meanwhile.
-        if let Err(error) = store.record(&batch).await {
-            metrics::counter!("offbeat_records_dropped_total").increment(u64::try_from(batch.len()).unwrap_or(u64::MAX));
-            tracing::warn!(records = batch.len(), error = &error as &dyn std::error::Error, "the record could not be written");
-        }
+        flush(&store, &mut pending).await;
         let drained = !waiting.is_empty();
         for done in waiting {
             let _ = done.send(());
         }
+        // One transaction per request would slow the administrators' writes: records gather meanwhile.
         if !drained && receiver.len() < BATCH {
-            gather(&receiver).await;
+            let _ = tokio::time::timeout(INTERVAL, hurry.notified()).await;
         }
     }
 }
 
-/// Waits for more records, but not longer than a record may wait, nor when somebody drains or the end has come.
-async fn gather(receiver: &mpsc::Receiver<Message>) {
-    let started = tokio::time::Instant::now();
-    while started.elapsed() < INTERVAL && receiver.len() < BATCH && !receiver.is_closed() && receiver.sender_strong_count() > 0 {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+/// Writes what is pending. While the database is away it is kept, as far as there is room.
+async fn flush(store: &Store, pending: &mut Vec<Record>) {
+    let Err(error) = store.record(pending).await else { return pending.clear() };
+    tracing::warn!(records = pending.len(), error = &error as &dyn std::error::Error, "the record could not be written");
+    if !matches!(error, StoreError::Unavailable(_)) || pending.len() >= BUFFER {
+        metrics::counter!("offbeat_records_dropped_total").increment(u64::try_from(pending.len()).unwrap_or(u64::MAX));
+        pending.clear();
     }
 }

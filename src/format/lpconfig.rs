@@ -25,10 +25,20 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
             }
             Event::Empty(tag) if tag.name().as_ref() == "entry" => {
                 let name = super::attribute(&tag, "name").map_err(fail)?.ok_or_else(|| fail("an entry without name=".into()))?;
-                parameters.push(Parameter { name: format!("{section}/{name}"), value: String::new(), span: whole_line(text, start..end), value_at: end..end });
+                parameters.push(Parameter {
+                    name: format!("{section}/{name}"),
+                    value: String::new(),
+                    span: whole_line(text, start..end),
+                    value_at: end..end,
+                });
             }
             Event::End(tag) if tag.name().as_ref() == "entry" => {
-                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter { name, value, span: whole_line(text, from..end), value_at: begin..start }));
+                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter {
+                    name,
+                    value,
+                    span: whole_line(text, from..end),
+                    value_at: begin..start,
+                }));
             }
             Event::Eof => return Ok(parameters),
             event => {

@@ -25,10 +25,20 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
                 let tag_name = tag.name().as_ref().to_owned();
                 let name =
                     if tag_name == "item" { Some(attribute(&tag, "name", start)?) } else { Some(tag_name).filter(|name| is_p_value(name)) };
-                parameters.extend(name.map(|name| Parameter { name, value: String::new(), span: whole_line(text, start..end), value_at: end..end }));
+                parameters.extend(name.map(|name| Parameter {
+                    name,
+                    value: String::new(),
+                    span: whole_line(text, start..end),
+                    value_at: end..end,
+                }));
             }
             Event::End(_) => {
-                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter { name, value, span: whole_line(text, from..end), value_at: begin..start }));
+                parameters.extend(open.take().map(|(name, value, from, begin)| Parameter {
+                    name,
+                    value,
+                    span: whole_line(text, from..end),
+                    value_at: begin..start,
+                }));
             }
             Event::Eof => return Ok(parameters),
             event => {

@@ -131,7 +131,7 @@ fn codecs(look: &mut Looker<'_>, wanted: &[Codec]) -> Vec<CodecView> {
             views.push(CodecView { codec, on: true, priority });
         }
     }
-    for (word, code) in look.phone.pack.codes.get("codec").into_iter().flatten() {
+    for (word, code) in look.phone.codes("codec") {
         if views.iter().all(|view| view.codec.code != *code) {
             views.push(CodecView { codec: Code { word: word.clone(), code: code.clone() }, on: false, priority: 0 });
         }

@@ -52,6 +52,7 @@ macro_rules! vendors {
 }
 
 vendors! {
+    "poly": { "master" => "poly/master.xml", "config" => "poly/config.xml" }
     "yealink": { "config" => "yealink/config.cfg", "boot" => "yealink/boot.boot" }
 }
 

@@ -43,7 +43,7 @@ pub struct TimerView {
     pub written: String,
     /// Switched off?
     pub off: bool,
-    /// Seconds it should never exceed; the cap of a back-off.
+    /// Seconds it should never exceed: the cap of a back-off, within what the phone takes.
     pub ceiling: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ impl TimerViews {
                     parameter: row.parameter.clone(),
                     written: row.written.clone(),
                     off: row.value == TimerValue::Units(0),
-                    ceiling: row.ceiling,
+                    ceiling: row.cap,
                 }
             })
         };
@@ -162,8 +162,14 @@ pub struct KeyView {
     pub position: u32,
     /// From 1, counted on over all modules (module 1 begins at 1).
     pub index: u32,
+    /// From 1, counted on over the phone and all its modules.
+    pub number: u32,
     /// The vendor's code by the table `key`; prints the code.
     pub kind: Code,
+    /// The numbered list that holds what the key does, by the table `key_list`; empty where none does.
+    pub list: String,
+    /// From 1, its place in that list.
+    pub ordinal: u32,
     /// Line it uses, from 1.
     pub line: u32,
     /// The line, where one was stated or the type has one.
@@ -386,7 +392,7 @@ pub struct View<'p> {
     pub provisioning_username: Option<String>,
     /// Provisioning password.
     pub provisioning_password: Option<String>,
-    /// By the table `discovery`.
+    /// By the table `discovery`; a word whose code is empty writes nothing.
     pub discovery: Option<Code>,
     /// The authority's certificate.
     pub ca_url: Option<UrlView>,
@@ -414,6 +420,9 @@ pub struct View<'p> {
     pub syslog_level: Option<Code>,
     /// Code that picks up a monitored call.
     pub pickup_code: Option<String>,
+    /// That code for phones that can only dial it before the number (table `pickup` with the word `before`
+    /// alone): without a closing `{}`, and absent where it stands elsewhere.
+    pub pickup_prefix: Option<String>,
     /// By the table `intercom`.
     pub intercom: Option<Code>,
     /// By the table `call_waiting` or `bool`.
@@ -447,6 +456,16 @@ impl<'p> View<'p> {
     /// The n-th parameter name of a field in an irregular group; `None` where there is none.
     pub fn param(&self, group: &str, field: &str, n: &u32) -> Option<&str> {
         self.phone.name(group, field, *n)
+    }
+
+    /// 802.1Q id of the phone's VLAN, where one is set.
+    pub fn vlan_id(&self) -> Option<u32> {
+        self.vlan.as_ref().and_then(|vlan| vlan.id)
+    }
+
+    /// Has any key an entry in this numbered list (table `key_list`)?
+    pub fn uses_list(&self, list: &str) -> bool {
+        self.keys.iter().any(|key| key.list == list)
     }
 
     /// The vendor's code of a word in a table of the pack; empty where there is none.
@@ -498,6 +517,7 @@ impl<'p> View<'p> {
             syslog_server: None,
             syslog_level: None,
             pickup_code: None,
+            pickup_prefix: None,
             intercom: None,
             call_waiting: None,
             dial_plan: None,
@@ -542,7 +562,10 @@ impl<'p> View<'p> {
             self.provisioning_url = provisioning.url.as_ref().map(|url| look.url(url.expose(), "/settings/provisioning/url"));
             self.provisioning_username = provisioning.username.as_ref().map(|t| look.carry(t.as_str(), "/settings/provisioning/username"));
             self.provisioning_password = provisioning.password.as_ref().map(|s| look.carry(s.expose(), "/settings/provisioning/password"));
-            self.discovery = provisioning.discovery.and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str()));
+            self.discovery = provisioning
+                .discovery
+                .and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str()))
+                .filter(|code| !code.code.is_empty());
         }
         if let Some(tls) = &settings.tls {
             self.ca_url = tls.ca_url.as_ref().map(|url| look.url(url.expose(), "/settings/tls/ca_url"));
@@ -577,6 +600,7 @@ impl<'p> View<'p> {
     fn fill_calling(&mut self, look: &mut Looker<'_>, settings: &Settings) {
         if let Some(calling) = &settings.calling {
             self.pickup_code = calling.pickup_code.as_ref().map(|t| look.carry(t.as_str(), "/settings/calling/pickup_code"));
+            self.pickup_prefix = self.pickup_code.as_deref().and_then(|code| look.pickup_prefix(code));
             self.intercom = calling.intercom.and_then(|i| look.code("intercom", "calling/intercom", i.as_str()));
             self.call_waiting = look.boolean("call_waiting", "calling/call_waiting", calling.call_waiting);
             let plan = calling.dial_plan.as_ref().and_then(|plans| plans.get(&look.phone.pack.id));
@@ -603,9 +627,13 @@ impl<'p> View<'p> {
     }
 
     fn fill_firmware(&mut self, look: &mut Looker<'_>, settings: &Settings) {
-        let own = format!("{}/{}", look.phone.pack.id, look.phone.model_name());
-        let firmware = settings.firmware.as_ref().and_then(|all| all.iter().find(|(selector, _)| selector.eq_ignore_ascii_case(&own)));
-        if let Some((selector, firmware)) = firmware.filter(|_| !look.phone.model_name().is_empty()) {
+        let own = |selector: &str| {
+            selector
+                .split_once('/')
+                .is_some_and(|(vendor, model)| vendor.eq_ignore_ascii_case(&look.phone.pack.id) && look.phone.is_model(model))
+        };
+        let firmware = settings.firmware.as_ref().and_then(|all| all.iter().find(|(selector, _)| own(selector)));
+        if let Some((selector, firmware)) = firmware {
             self.firmware_url =
                 firmware.url.as_ref().map(|url| look.url(url.expose(), &format!("/settings/firmware/{}/url", selector.replace('/', "~1"))));
             self.firmware_version = firmware.version.as_ref().map(|t| look.carry(t.as_str(), "/settings/firmware"));
@@ -637,9 +665,11 @@ impl Looker<'_> {
         self.warnings.push(Warning::new(code, detail));
     }
 
-    /// Settings that are set and that the vendor's phones do not know.
+    /// Settings that are set and that the vendor's phones do not know, or not per line.
     fn warn_of_unsupported(&mut self, effective: &Effective) {
-        for path in effective.leaves().keys() {
+        let leaves = effective.leaves();
+        self.warn_of_device_wide(effective, &leaves);
+        for path in leaves.keys() {
             let setting = match crate::domain::merge::line_of(path) {
                 Some(_) => {
                     let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
@@ -660,6 +690,24 @@ impl Looker<'_> {
                 }
             } else if !self.phone.supports(&setting) {
                 self.unsupported(&setting);
+            }
+        }
+    }
+
+    /// Settings of a line that differ from the first line's where the phone has them once for all.
+    fn warn_of_device_wide(&mut self, effective: &Effective, leaves: &std::collections::BTreeMap<String, serde_json::Value>) {
+        let Some(first) = effective.lines.iter().map(|line| line.line).min() else { return };
+        for (path, value) in leaves {
+            let Some(line) = crate::domain::merge::line_of(path).filter(|line| *line != first) else { continue };
+            let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
+            let setting = if tail.starts_with("sip/") { tail.to_owned() } else { format!("lines/{tail}") };
+            let once = self.phone.pack.device_wide.iter().any(|pattern| pattern.matches(&setting));
+            if once && leaves.get(&format!("/lines/{first}/{tail}")) != Some(value) {
+                let detail = format!(
+                    "{setting}: {} phones have one for all lines: not line {line}'s but line {first}'s holds",
+                    self.phone.pack.name
+                );
+                self.warn("setting_unsupported", detail);
             }
         }
     }
@@ -686,6 +734,15 @@ impl Looker<'_> {
             self.warn("setting_unsupported", format!("{setting}: {} phones have no code for {word:?}", self.phone.pack.name));
         }
         code
+    }
+
+    /// The pickup code where it can be dialled before the number; where the pack's table `pickup` lacks the
+    /// word for its place, the setting is not supported.
+    fn pickup_prefix(&mut self, code: &str) -> Option<String> {
+        self.phone.codes("pickup").next()?;
+        let prefix = code.strip_suffix("{}").unwrap_or(code);
+        let place = if prefix.contains("{}") { "around" } else { "before" };
+        self.code("pickup", "calling/pickup_code", place).map(|_| prefix.to_owned())
     }
 
     /// A switch by its own table, else by the table `bool`, else `1` and `0`.

@@ -1,6 +1,6 @@
 //! Chains of layers: a device with its tenants and profiles in one read, and the chains alone.
 //!
-//! Imports `domain`, [`rows`](super::rows) and [`sql`](super::sql). The statements answer with rows in any order and
+//! Imports `domain`, `rows.rs` and `sql.rs`. The statements answer with rows in any order and
 //! of bounded depth; here they are put in order and held against the links that the bodies name, so that a damaged
 //! link or circle is an error that tells its row.
 

@@ -1,8 +1,8 @@
 //! What is kept: tenants, profiles, devices, their history, and the record of what phones were handed.
 //!
 //! Imports `domain` alone; the only place that knows SQL. One implementation serves SQLite and PostgreSQL: each
-//! statement stands once in [`sql`], what differs in [`sqlite`] and [`postgres`]. A new read is a function in
-//! [`read`] and a line in its list of methods; a new resource implements [`rows::Stored`]; a new table is a migration
+//! statement stands once in `sql.rs`, what differs in `sqlite.rs` and `postgres.rs`. A new read is a function in
+//! `read.rs` and a line in its list of methods; a new resource implements `rows::Stored`; a new table is a migration
 //! in both folders of `migrations/`.
 
 use std::{sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
 //! Reads of resources: the same for [`Store`] and, inside its transaction, for [`Write`].
 //!
-//! Imports `domain`, [`rows`](super::rows), [`chain`](super::chain) and [`sql`](super::sql). A new read is a function
+//! Imports `domain`, `rows.rs`, `chain.rs` and `sql.rs`. A new read is a function
 //! over a connection here and a line in the list of methods at the end.
 
 use sqlx::AnyConnection;
@@ -38,7 +38,7 @@ pub struct Page<T> {
 /// Which devices a list holds; what is `None` asks for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceFilter {
-    /// Of any of these tenants.
+    /// Of any of these tenants or those below them; give the topmost ones (a list of thousands takes seconds).
     pub tenants: Option<Vec<String>>,
     /// Naming this profile themselves (`"<tenant>/<id>"`).
     pub profile: Option<String>,
@@ -137,11 +137,11 @@ async fn resources<T: Stored>(
 async fn tenants(
     connection: &mut AnyConnection,
     keyring: &Keyring,
-    among: Option<&[String]>,
+    within: Option<&[String]>,
     after: Option<&str>,
     limit: u32,
 ) -> Result<Page<Versioned<Tenant>>, StoreError> {
-    let query = sqlx::query(sql::TENANTS).bind(clean(after.unwrap_or_default())).bind(among.map(pack)).bind(one_more(limit));
+    let query = sqlx::query(sql::TENANTS).bind(clean(after.unwrap_or_default())).bind(within.map(pack)).bind(one_more(limit));
     resources(connection, keyring, query, limit).await
 }
 
@@ -206,6 +206,11 @@ async fn profile_is_referenced(connection: &mut AnyConnection, _: &Keyring, refe
     count(connection, sql::PROFILE_REFERENCES, &reference.to_string()).await
 }
 
+async fn profile_height(connection: &mut AnyConnection, _: &Keyring, reference: &ProfileRef) -> Result<usize, StoreError> {
+    let row = sqlx::query(sql::PROFILE_HEIGHT).bind(reference.to_string()).fetch_one(connection).await?;
+    Ok(usize::try_from(sqlx::Row::try_get::<i64, _>(&row, 0)?).unwrap_or_default())
+}
+
 async fn macs(
     connection: &mut AnyConnection,
     statement: &'static str,
@@ -266,8 +271,9 @@ reads! {
     fn stack(mac: Mac) -> Option<(Stack, i64)>;
     /// A tenant.
     fn tenant(id: &str) -> Option<Versioned<Tenant>>;
-    /// Tenants in order of their id, at most `limit`, those behind `after`; `among`: of these alone.
-    fn tenants(among: Option<&[String]>, after: Option<&str>, limit: u32) -> Page<Versioned<Tenant>>;
+    /// Tenants in order of their id, at most `limit`, those behind `after`; with `within` only these and those below
+    /// them (give the topmost ones: a list of thousands takes seconds).
+    fn tenants(within: Option<&[String]>, after: Option<&str>, limit: u32) -> Page<Versioned<Tenant>>;
     /// A tenant and those above it, root first; empty when there is no such tenant.
     fn tenant_chain(id: &str) -> Vec<Tenant>;
     /// The ids of a tenant and all below it, in order; empty when there is no such tenant.
@@ -282,6 +288,8 @@ reads! {
     fn profile_chain(reference: &ProfileRef) -> Vec<Profile>;
     /// Does a tenant, another profile or a device refer to the profile?
     fn profile_is_referenced(reference: &ProfileRef) -> bool;
+    /// How many profiles the longest chain on top of this one has.
+    fn profile_height(reference: &ProfileRef) -> usize;
     /// A device.
     fn device(mac: Mac) -> Option<Versioned<Device>>;
     /// Devices in order of their MAC, at most `limit`, those behind `after`.

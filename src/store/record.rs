@@ -153,10 +153,11 @@ impl Store {
         Ok(files)
     }
 
-    /// The latest refusals, newest first, at most `limit`.
+    /// The latest refusals, newest first, at most `limit`; a damaged one is logged and left out.
     pub async fn refusals(&self, limit: u32) -> Result<Vec<Refusal>, StoreError> {
         let rows = fetch(&mut *self.reader().await?, sqlx::query(sql::REFUSALS).bind(i64::from(limit)), "refusals").await?;
-        rows.into_iter().map(|row| Ok(refusal(&row?)?)).collect()
+        let refusals = rows.into_iter().map(|row| refusal(&row?));
+        Ok(refusals.filter_map(|refusal| refusal.inspect_err(|corrupt| tracing::error!(%corrupt, "a refusal is left out")).ok()).collect())
     }
 
     /// The latest refusal of a request that named this MAC.

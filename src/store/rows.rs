@@ -286,9 +286,14 @@ fn undecodable(table: &'static str, key: &str, _error: &sqlx::Error) -> Corrupt 
     Corrupt::new(table, "body", key, "a text that is not UTF-8")
 }
 
-/// A list of ids as one argument of `packed!` in [`sql`]: ids are ASCII, at most 64 bytes, and end in no space.
+/// A list of ids as one argument of `trees!` in [`sql`]: ids are ASCII, at most 64 bytes, and end in no space.
 pub(super) fn pack(ids: &[String]) -> String {
-    ids.iter().filter(|id| id.is_ascii() && id.len() <= 64).map(|id| format!("{id:64}")).collect()
+    let mut packed = String::new();
+    for id in ids.iter().filter(|id| id.bytes().all(|b| b.is_ascii_graphic()) && id.len() <= 64) {
+        packed.push_str(id);
+        packed.extend(std::iter::repeat_n(' ', 64 - id.len()));
+    }
+    packed
 }
 
 /// A text from outside, fit to be an argument: PostgreSQL takes no NUL, and no stored name holds U+FFFD in its place.

@@ -5,15 +5,22 @@
 //! `COLLATE "C"` in the PostgreSQL migrations); lower case made by Rust, since the databases differ beyond ASCII.
 //! What only one of them can say stands in `sqlite.rs` and `postgres.rs`.
 
-/// The texts packed into an argument by `rows::pack`, 64 characters each: a list as one argument.
-macro_rules! packed {
+/// The tenants whose ids are packed into an argument by `rows::pack`, 64 characters each, with those below them: a list
+/// as one argument.
+macro_rules! trees {
     ($argument:literal) => {
         concat!(
-            "(WITH RECURSIVE place(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM place WHERE (i + 1) * 64 < length(",
+            "(WITH RECURSIVE place(i, n) AS (SELECT 0, length(",
             $argument,
-            ")) SELECT rtrim(substr(",
+            ") / 64 UNION ALL SELECT i + 1, n FROM place WHERE i + 1 < n),
+                tree(id) AS (
+                    SELECT t.id FROM place JOIN tenants t ON t.id = rtrim(substr(",
             $argument,
-            ", i * 64 + 1, 64)) FROM place)"
+            ", i * 64 + 1, 64))
+                    UNION
+                    SELECT t.id FROM tree JOIN tenants t ON t.parent = tree.id
+                )
+                SELECT id FROM tree)"
         )
     };
 }
@@ -26,7 +33,7 @@ pub(super) const DEVICE: &str = "SELECT mac AS id, body, sealed, revision FROM d
 
 pub(super) const TENANTS: &str = concat!(
     "SELECT id, body, sealed, revision FROM tenants WHERE id > $1 AND ($2 IS NULL OR id IN ",
-    packed!("$2"),
+    trees!("$2"),
     ") ORDER BY id LIMIT $3"
 );
 
@@ -35,7 +42,7 @@ pub(super) const PROFILES: &str = "SELECT ref AS id, body, sealed, revision FROM
 
 pub(super) const DEVICES: &str = concat!(
     "SELECT mac AS id, body, sealed, revision FROM devices WHERE mac > $1 AND ($2 IS NULL OR tenant IN ",
-    packed!("$2"),
+    trees!("$2"),
     ") AND ($3 IS NULL OR profile = $3) AND ($4 IS NULL OR vendor = $4) AND ($5 IS NULL OR model = $5)
        AND ($6 IS NULL OR enabled = $6) AND ($7 IS NULL OR search LIKE $7 ESCAPE '!' OR mac LIKE $8 ESCAPE '!')
     ORDER BY mac LIMIT $9"
@@ -80,6 +87,13 @@ pub(super) const PROFILE_CHAIN: &str = "WITH RECURSIVE chain(depth, id, extends,
         FROM chain c JOIN profiles p ON p.ref = c.extends WHERE c.depth < 16
     )
     SELECT CAST(2 AS BIGINT) AS layer, CAST(depth AS BIGINT) AS depth, id, body, sealed, revision FROM chain";
+
+pub(super) const PROFILE_HEIGHT: &str = "WITH RECURSIVE above(ref, height) AS (
+        SELECT p.ref, CAST(0 AS BIGINT) FROM profiles p WHERE p.ref = $1
+        UNION ALL
+        SELECT p.ref, a.height + 1 FROM above a JOIN profiles p ON p.extends = a.ref WHERE a.height < 16
+    )
+    SELECT CAST(COALESCE(MAX(height), 0) AS BIGINT) FROM above";
 
 pub(super) const TENANT_TREE: &str = "WITH RECURSIVE tree(id) AS (
         SELECT id FROM tenants WHERE id = $1

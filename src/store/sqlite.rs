@@ -86,4 +86,29 @@ mod tests {
             assert!(matches!(options(bad, "rwc"), Err(StoreError::Url(_))), "{bad}");
         }
     }
+
+    #[tokio::test]
+    async fn a_full_disk_is_an_error_and_no_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let keyring = super::super::Keyring::from_hex(&"00".repeat(32)).unwrap();
+        let url = format!("sqlite:{}", directory.path().join("offbeat.db").display());
+        let store = super::super::Store::connect(&url, keyring).await.unwrap();
+        store.migrate().await.unwrap();
+        let refusal = super::super::Refusal {
+            at: chrono::DateTime::UNIX_EPOCH,
+            address: String::new(),
+            user_agent: None,
+            path: "x".repeat(1_000_000),
+            mac: None,
+            reason: String::new(),
+        };
+        let batch = [super::super::Record::Refusal(refusal)];
+        // The writer's one connection takes no page more; a later connection does.
+        store.writer.acquire().await.unwrap().execute("PRAGMA max_page_count = 1").await.unwrap();
+        let result = store.record(&batch).await;
+        assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
+        assert!(store.refusals(9).await.unwrap().is_empty());
+        store.record(&batch).await.unwrap();
+        assert_eq!(store.refusals(9).await.unwrap().len(), 1);
+    }
 }

@@ -1,6 +1,6 @@
 //! Writes of resources: one transaction, one history entry per changed resource.
 //!
-//! Imports `domain`, [`rows`](super::rows), [`read`](super::read) and [`sql`](super::sql). A new resource needs two
+//! Imports `domain`, `rows.rs`, `read.rs` and `sql.rs`. A new resource needs two
 //! methods at the end.
 
 use chrono::{DateTime, Utc};

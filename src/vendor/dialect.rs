@@ -74,6 +74,17 @@ impl<'p> Phone<'p> {
         find(&self.dialect.codes).or_else(|| find(&self.pack.codes)).map(String::as_str)
     }
 
+    /// A whole code table: the dialect's, else the pack's.
+    pub fn codes(&self, table: &str) -> impl Iterator<Item = (&'p String, &'p String)> {
+        self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table)).into_iter().flatten()
+    }
+
+    /// Is the model called so, by its name or another spelling?
+    pub fn is_model(&self, name: &str) -> bool {
+        let names = std::iter::once(&self.model.name).chain(&self.model.aliases);
+        !name.is_empty() && names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
     /// The n-th (from 1) parameter name of a field.
     pub fn name(&self, group: &str, field: &str, n: u32) -> Option<&'p str> {
         let index = usize::try_from(n).ok()?.checked_sub(1)?;

@@ -57,6 +57,9 @@ pub struct Pack {
     /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`).
     #[serde(default)]
     pub limits: BTreeMap<String, u32>,
+    /// Settings of a line that its phones have once for all lines: those of the first line in use hold.
+    #[serde(default)]
+    pub device_wide: Vec<Pattern>,
     /// Files its phones ask for, the main one first.
     pub files: Vec<File>,
     /// Files its phones upload that are taken and dropped.
@@ -285,6 +288,10 @@ pub struct Timer {
     pub times: u32,
     /// What is written when it is off; absent where it cannot be switched off.
     pub off: Option<String>,
+    /// Least cap of a back-off that the phone takes, in seconds.
+    pub cap_min: Option<u32>,
+    /// Greatest cap of a back-off that the phone takes, in seconds; also the cap where no ceiling is set.
+    pub cap_max: Option<u32>,
     /// How sure unit and limits are.
     pub certainty: Certainty,
     /// Where they are said.

@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "test support: it panics, and it reads the environment")]
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -52,7 +52,7 @@ static SERVER: OnceLock<Option<Server>> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// The URL of a new, empty database; `None`, having said why, when there is no PostgreSQL here.
-pub async fn database() -> Option<String> {
+pub(crate) async fn database() -> Option<String> {
     // Starting takes a second or two, in which this thread has nothing better to do.
     let server = SERVER.get_or_init(start).as_ref()?;
     sqlx::any::install_default_drivers();
@@ -61,6 +61,11 @@ pub async fn database() -> Option<String> {
     connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
     connection.close().await.unwrap();
     Some(url(server, &name))
+}
+
+/// The URL of the database that the server always has, for statements about the others.
+pub(crate) fn maintenance() -> Option<String> {
+    Some(url(SERVER.get_or_init(start).as_ref()?, "postgres"))
 }
 
 fn url(server: &Server, database: &str) -> String {
@@ -74,7 +79,8 @@ fn start() -> Option<Server> {
         Ok(server) => Some(server),
         Err(why) if required => panic!("PostgreSQL is required and cannot be started: {why}"),
         Err(why) => {
-            eprintln!("SKIPPED on PostgreSQL: {why}");
+            // Past the test harness, which shows the output of tests that fail alone.
+            std::io::stderr().write_all(format!("SKIPPED on PostgreSQL: {why}\n").as_bytes()).unwrap();
             None
         }
     }

@@ -24,7 +24,7 @@ on_both_databases! {
     async fn a_damaged_row_harms_itself_alone(db: &Db) {
         let store = db.store().await;
         fleet(&store).await;
-        let damaged = mac("805ec0000001");
+        let victim = mac("805ec0000001");
         let (sealed, blob) = if db.is_sqlite() { ("x'00'", "x'ff'") } else { ("'\\x00'", "'\\xff'") };
         let mut damages = vec![
             ("body", "body = '{'".to_owned()),
@@ -48,8 +48,8 @@ on_both_databases! {
             put(&store, &[], &[], &[secretive("805ec0000001")]).await;
             db.tamper(&format!("UPDATE devices SET {damage} WHERE mac = '805ec0000001'")).await;
             let expected = ("devices", column, "805ec0000001".to_owned());
-            assert_eq!(corrupt(store.device(damaged).await), expected, "{damage}");
-            assert_eq!(corrupt(store.stack(damaged).await).2, "805ec0000001", "{damage}");
+            assert_eq!(corrupt(store.device(victim).await), expected, "{damage}");
+            assert_eq!(corrupt(store.stack(victim).await).2, "805ec0000001", "{damage}");
 
             assert!(store.stack(mac("805ec0000002")).await.unwrap().is_some());
             let page = store.devices(&DeviceFilter::default(), None, 10).await.unwrap();
@@ -58,12 +58,12 @@ on_both_databases! {
         }
         // It can be replaced, and deleted.
         put(&store, &[], &[], &[secretive("805ec0000001")]).await;
-        assert_eq!(store.device(damaged).await.unwrap().unwrap().value, device(&secretive("805ec0000001")));
+        assert_eq!(store.device(victim).await.unwrap().unwrap().value, device(&secretive("805ec0000001")));
         db.tamper("UPDATE devices SET body = '{' WHERE mac = '805ec0000001'").await;
         let mut write = store.write(author()).await.unwrap();
-        assert!(write.delete_device(damaged).await.unwrap());
+        assert!(write.delete_device(victim).await.unwrap());
         write.commit().await.unwrap();
-        assert!(store.device(damaged).await.unwrap().is_none());
+        assert!(store.device(victim).await.unwrap().is_none());
     }
 
     async fn a_page_goes_on_behind_a_damaged_row(db: &Db) {

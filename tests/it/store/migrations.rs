@@ -16,10 +16,11 @@ on_both_databases! {
     }
 
     async fn programs_that_migrate_at_once_do_it_once(db: &Db) {
-        let stores = [db.connect().await, db.connect().await, db.connect().await];
-        let [one, two, three] = &stores;
-        let (one, two, three) = tokio::join!(one.migrate(), two.migrate(), three.migrate());
-        (one.unwrap(), two.unwrap(), three.unwrap());
+        let start = async || db.connect().await.migrate().await;
+        let (one, two, three) = tokio::join!(start(), start(), start());
+        for result in [one, two, three] {
+            result.unwrap();
+        }
         assert_eq!(db.number("SELECT CAST(COUNT(*) AS BIGINT) FROM _sqlx_migrations").await, 1);
     }
 

@@ -32,6 +32,7 @@ macro_rules! on_both_databases {
     };
 }
 
+mod away;
 mod damage;
 mod keys;
 mod lists;
@@ -43,10 +44,10 @@ mod stack;
 mod tokens;
 
 /// An empty database of a test's own.
-pub struct Db {
-    pub url: String,
+pub(crate) struct Db {
+    url: String,
     /// Where the SQLite file is; removed with it.
-    pub directory: Option<tempfile::TempDir>,
+    directory: Option<tempfile::TempDir>,
 }
 
 impl Db {

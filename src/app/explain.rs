@@ -1,0 +1,146 @@
+//! Why a device gets what it gets: its files, its timers, and what this phone would be answered.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{Actor, App, AppError, plan::evaluate, provision};
+use crate::{
+    diff,
+    domain::Mac,
+    render::{RenderedFile, TimerRow, registry},
+    store::Refusal,
+    vendor::filename::Request,
+};
+
+/// A file of a device without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FileView {
+    /// Name a phone asks for.
+    pub name: String,
+    /// What it is.
+    pub kind: String,
+    /// The one that `<mac>.cfg` answers with?
+    pub main: bool,
+    /// Bytes.
+    pub size: usize,
+    /// Media type.
+    pub media_type: String,
+    /// Entity tag.
+    pub etag: String,
+}
+
+/// What a phone would be answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Why {
+    /// HTTP status.
+    pub status: u16,
+    /// In words: the file, or the reason of the refusal.
+    pub reason: String,
+}
+
+impl App {
+    /// The files of a device.
+    ///
+    /// # Errors
+    /// When there is no such device, or it cannot be rendered.
+    pub async fn device_files(&self, actor: &Actor, mac: Mac) -> Result<Vec<FileView>, AppError> {
+        let files = self.rendered_files(actor, mac).await?;
+        let view = |(index, file): (usize, RenderedFile)| FileView {
+            etag: file.etag(),
+            size: file.text.len(),
+            main: index == 0,
+            name: file.name,
+            kind: file.kind,
+            media_type: file.media_type,
+        };
+        Ok(files.into_iter().enumerate().map(view).collect())
+    }
+
+    /// One file of a device by its name; the main one for `None`. Secrets are masked unless `reveal`.
+    ///
+    /// # Errors
+    /// When there is no such device or file, it cannot be rendered, or the token may not reveal.
+    pub async fn device_file(&self, actor: &Actor, mac: Mac, name: Option<&str>, reveal: bool) -> Result<RenderedFile, AppError> {
+        if reveal && !actor.reveal {
+            return Err(AppError::Forbidden("this token may not see clear secrets: it lacks the right `reveal`"));
+        }
+        let stack = self.visible_stack(actor, mac).await?;
+        let mut files = self.rendered_files(actor, mac).await?.into_iter();
+        let file = match name {
+            Some(name) => files.find(|file| file.name.eq_ignore_ascii_case(name)),
+            None => files.next(),
+        };
+        let mut file = file.ok_or(AppError::NotFound("this file"))?;
+        if let Some(vendor) = registry::find(&stack.device.vendor).filter(|_| !reveal) {
+            file.text = diff::masked(vendor, &file.text);
+        }
+        Ok(file)
+    }
+
+    async fn rendered_files(&self, actor: &Actor, mac: Mac) -> Result<Vec<RenderedFile>, AppError> {
+        let stack = self.visible_stack(actor, mac).await?;
+        let rendered = evaluate(&stack).map_err(|faulty| AppError::Invalid(faulty.errors))?;
+        Ok(rendered.files)
+    }
+
+    /// The timers of a device.
+    ///
+    /// # Errors
+    /// When there is no such device, or it cannot be rendered.
+    pub async fn device_timers(&self, actor: &Actor, mac: Mac) -> Result<Vec<TimerRow>, AppError> {
+        let stack = self.visible_stack(actor, mac).await?;
+        Ok(evaluate(&stack).map_err(|faulty| AppError::Invalid(faulty.errors))?.timers)
+    }
+
+    /// What this phone would be answered for its main file, from a phone network, and why.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn why(&self, mac: Mac) -> Result<Why, AppError> {
+        let Some((stack, _)) = self.store().stack(mac).await? else {
+            return Ok(Why { status: 404, reason: "no device has this MAC".into() });
+        };
+        let name = registry::find(&stack.device.vendor).map(|vendor| vendor.main_file(mac)).unwrap_or_default();
+        let request: Option<Request> = registry::request(&name);
+        let answer = request.ok_or(provision::Refusal::UnknownName).and_then(|request| provision::file(&request, &stack));
+        Ok(match answer {
+            Ok(served) => {
+                Why { status: 200, reason: format!("{} ({} bytes, {})", served.file.name, served.file.text.len(), served.file.media_type) }
+            }
+            Err(refusal) => Why { status: 404, reason: refusal.reason() },
+        })
+    }
+
+    /// The latest refused requests, newest first. Those that name no device of a tenant the actor sees are
+    /// shown to unscoped tokens alone.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn refusals(&self, actor: &Actor, limit: u32) -> Result<Vec<Value>, AppError> {
+        self.recorder().drain().await;
+        let mut shown = Vec::new();
+        for refusal in self.store().refusals(limit).await? {
+            let visible = match (&actor.tenants, refusal.mac) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(_), Some(mac)) => self.store().device(mac).await?.is_some_and(|device| actor.sees(&device.value.tenant)),
+            };
+            if visible {
+                shown.push(refusal_document(&refusal));
+            }
+        }
+        Ok(shown)
+    }
+}
+
+pub(super) fn refusal_document(refusal: &Refusal) -> Value {
+    json!({
+        "at": refusal.at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),
+        "address": refusal.address,
+        "user_agent": refusal.user_agent,
+        "path": refusal.path,
+        "mac": refusal.mac,
+        "reason": refusal.reason,
+    })
+}

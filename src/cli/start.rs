@@ -1,0 +1,94 @@
+//! Starting what the settings describe: store, application, listeners.
+
+use std::{process::ExitCode, sync::Arc};
+
+use anyhow::{Context, bail};
+
+use super::{Failure, key, packs, print};
+use crate::{
+    app::{App, networks::Networks, system_clock},
+    config::Config,
+    http,
+    server::{self, Listener},
+    store::Store,
+    telemetry,
+};
+
+/// Connects to the database with the key in place; a wrong key is found before anything is changed.
+pub(super) async fn connect(config: &Config) -> anyhow::Result<Store> {
+    let keyring = key::keyring(config).await?;
+    let holds_check = crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))?;
+    let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
+    if holds_check {
+        store.check_key().await?;
+    }
+    Ok(store)
+}
+
+fn database(config: &Config) -> String {
+    format!("database {}", config.database_url)
+}
+
+/// The application on a database that is up to date.
+pub(super) async fn open(config: &Config) -> anyhow::Result<App> {
+    let store = connect(config).await?;
+    if config.migrate {
+        store.migrate().await?;
+    } else {
+        let pending = store.pending_migrations().await?;
+        if !pending.is_empty() {
+            bail!("the database is not up to date ({}), and migrate is false: run `offbeat migrate`", pending.join(", "));
+        }
+    }
+    store.check_key().await?;
+    Ok(application(config, store))
+}
+
+/// The application on a store.
+pub(super) fn application(config: &Config, store: Store) -> App {
+    let networks = Networks { phones: config.phone_networks.clone(), proxies: config.trusted_proxies.clone() };
+    App::new(store, system_clock(), networks, config.admin_token.clone())
+}
+
+/// Runs the server until it is told to end.
+pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
+    let app = open(config).await?;
+    if config.phone_networks_are_default {
+        tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
+    }
+    run(config, app).await
+}
+
+/// Binds the listeners, serves, drains, and writes what is buffered.
+pub(super) async fn run(config: &Config, app: App) -> Result<(), Failure> {
+    let metrics = telemetry::start_metrics();
+    let listeners = vec![
+        Listener { name: "phones", socket: server::bind("phone_listen", config.phone_listen)?, router: http::phone_router(app.clone()) },
+        Listener { name: "admin", socket: server::bind("admin_listen", config.admin_listen)?, router: http::admin_router(app.clone()) },
+        Listener {
+            name: "ops",
+            socket: server::bind("ops_listen", config.ops_listen)?,
+            router: http::ops_router(app.clone(), Arc::new(move || metrics.render())),
+        },
+    ];
+    let served = server::serve(listeners, server::signalled()).await;
+    app.close().await;
+    Ok(served.context("serving")?)
+}
+
+/// Checks what the settings describe and says what is wrong and where.
+pub(super) async fn check(config: &Config) -> Result<ExitCode, Failure> {
+    print("configuration: ok\n")?;
+    print(&packs())?;
+    let store = connect(config).await?;
+    let pending = store.pending_migrations().await?;
+    if pending.is_empty() {
+        print(&format!("{}: up to date\n", database(config)))?;
+        store.check_key().await?;
+        print("secret key: fits the database\n")?;
+    } else {
+        print(&format!("{}: pending {}\n", database(config), pending.join(", ")))?;
+    }
+    store.close().await;
+    Ok(if pending.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
