@@ -52,6 +52,7 @@ macro_rules! vendors {
 }
 
 vendors! {
+    "linphone": { "config" => "linphone/config.xml" }
     "yealink": { "config" => "yealink/config.cfg" }
 }
 
