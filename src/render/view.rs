@@ -198,16 +198,22 @@ pub struct CodecView {
 pub struct LineView {
     /// From 1.
     pub n: u32,
+    /// From 0.
+    pub index: u32,
     /// In use? Where not, nothing below holds.
     pub on: bool,
     /// User part.
     pub user: String,
+    /// User part as it stands in a SIP URI (RFC 3261: what it does not allow is percent-encoded).
+    pub uri_user: String,
     /// User name for authentication.
     pub auth_user: String,
     /// Password; empty where none is stored.
     pub password: String,
     /// Name shown to others.
     pub display_name: String,
+    /// Name shown to others as a quoted string (RFC 3261), quotes included.
+    pub quoted_name: String,
     /// Text on the screen.
     pub label: String,
     /// Registrar.
@@ -238,6 +244,8 @@ pub struct LineView {
     pub session_timer: Option<Code>,
     /// Number of the voicemail key.
     pub voicemail_number: Option<String>,
+    /// Number of the voicemail key as the user part of a SIP URI.
+    pub voicemail_uri_user: Option<String>,
     /// Line keys it takes.
     pub appearances: u32,
     /// By the table `shared`.
@@ -388,6 +396,9 @@ pub struct View<'p> {
     pub web: Option<Code>,
     /// Provisioning address.
     pub provisioning_url: Option<UrlView>,
+    /// Address of the device's first file below the provisioning address, for phones that fetch one exact URL;
+    /// the address itself where it names such a file already.
+    pub provisioning_file_url: Option<String>,
     /// Provisioning user name.
     pub provisioning_username: Option<String>,
     /// Provisioning password.
@@ -501,6 +512,7 @@ impl<'p> View<'p> {
             user_password: None,
             web: None,
             provisioning_url: None,
+            provisioning_file_url: None,
             provisioning_username: None,
             provisioning_password: None,
             discovery: None,
@@ -560,6 +572,8 @@ impl<'p> View<'p> {
         }
         if let Some(provisioning) = &settings.provisioning {
             self.provisioning_url = provisioning.url.as_ref().map(|url| look.url(url.expose(), "/settings/provisioning/url"));
+            let file = look.phone.files().next().map(|file| file.name.replace("{mac}", &self.mac)).unwrap_or_default();
+            self.provisioning_file_url = self.provisioning_url.as_ref().map(|url| file_address(&url.full, &file));
             self.provisioning_username = provisioning.username.as_ref().map(|t| look.carry(t.as_str(), "/settings/provisioning/username"));
             self.provisioning_password = provisioning.password.as_ref().map(|s| look.carry(s.expose(), "/settings/provisioning/password"));
             self.discovery = provisioning
@@ -639,6 +653,16 @@ impl<'p> View<'p> {
             self.firmware_version = firmware.version.as_ref().map(|t| look.carry(t.as_str(), "/settings/firmware"));
         }
     }
+}
+
+/// The address of a file below a base URL; the URL itself where it names a file of that kind already.
+fn file_address(url: &str, file: &str) -> String {
+    let kind = file.rfind('.').map_or("", |dot| &file[dot..]);
+    if url.ends_with(kind) || url.contains(['?', '#']) {
+        return url.to_owned();
+    }
+    let slash = if url.ends_with('/') { "" } else { "/" };
+    format!("{url}{slash}{file}")
 }
 
 fn check_in(rows: &[TimerRow]) -> CheckInView {
@@ -884,4 +908,19 @@ fn hours_minutes(seconds: i32, plus: bool) -> String {
 /// POSIX counts west of Greenwich.
 fn posix_offset(seconds: i32) -> String {
     hours_minutes(-seconds, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_leads_to_the_file_and_an_exact_one_stays() {
+        let file = "020000000001.xml";
+        let below = "https://prov.example/p/020000000001.xml";
+        assert_eq!(file_address("https://prov.example/p/", file), below);
+        assert_eq!(file_address("https://prov.example/p", file), below);
+        assert_eq!(file_address(below, file), below);
+        assert_eq!(file_address("https://prov.example/p?id=7", file), "https://prov.example/p?id=7");
+    }
 }

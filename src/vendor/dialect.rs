@@ -37,6 +37,8 @@ impl<'p> Phone<'p> {
             pack.models.iter().find(|m| m.name.eq_ignore_ascii_case(model) || m.aliases.iter().any(|a| a.eq_ignore_ascii_case(model)));
         let (found, mut doubt) = match (known, &pack.generic) {
             (Some(found), _) => (found, None),
+            // A pack without models has the same numbers for all its phones: there is nothing to doubt.
+            (None, Some(generic)) if pack.models.is_empty() => (generic, None),
             (None, Some(generic)) if pack.generic_safe => {
                 let said = if model.is_empty() { "no model is stated".to_owned() } else { format!("model {model:?} is not known") };
                 (generic, Some(format!("{said}: general numbers are used")))
@@ -112,7 +114,13 @@ impl<'p> Phone<'p> {
     pub fn timer_parameter(&self, timer: &'p Timer, line: u32) -> Option<String> {
         match timer.parameter.strip_prefix('@') {
             Some(field) => self.name("line", field, line.max(1)).map(str::to_owned),
-            None => Some(timer.parameter.replace("{line}", &line.to_string()).replace("{static}", self.flag("static").unwrap_or_default())),
+            None => Some(
+                timer
+                    .parameter
+                    .replace("{line}", &line.to_string())
+                    .replace("{line0}", &line.saturating_sub(1).to_string())
+                    .replace("{static}", self.flag("static").unwrap_or_default()),
+            ),
         }
     }
 

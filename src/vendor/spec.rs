@@ -67,7 +67,8 @@ pub struct Pack {
     pub uploads: Vec<Upload>,
     /// Ways of writing the file that differ by firmware or model family.
     pub dialects: Vec<Dialect>,
-    /// Models.
+    /// Models; none where its numbers depend on no model.
+    #[serde(default)]
     pub models: Vec<Model>,
     /// Numbers for a phone whose model is not known.
     pub generic: Option<Model>,
@@ -272,7 +273,8 @@ pub struct Timer {
     pub timer: TimerName,
     /// Once or per line.
     pub scope: Scope,
-    /// Parameter that carries it: with `{line}`, or `@field` from the names of the group `line`.
+    /// Parameter that carries it: with `{line}` (from 1) or `{line0}` (from 0), or `@field` from the names of
+    /// the group `line`.
     pub parameter: String,
     /// Dialects that have it; all where empty.
     #[serde(default)]
