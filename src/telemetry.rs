@@ -1,5 +1,7 @@
 //! Log lines and metrics. Imports config.
 
+use std::io::IsTerminal;
+
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -11,7 +13,7 @@ use crate::config::Config;
 /// When the filter cannot be read.
 pub fn start_log(config: &Config) -> Result<(), String> {
     let filter = EnvFilter::builder().parse(&config.log).map_err(|error| format!("log: {error}"))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let started = if config.log_json { builder.json().try_init() } else { builder.try_init() };
     if started.is_err() {
         tracing::debug!("logging was started before");

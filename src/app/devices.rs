@@ -206,7 +206,6 @@ impl App {
         if let Some(reference) = &device.profile {
             check_reference(&mut write, &device.tenant, &tenants, reference, "/profile", &mut errors).await?;
         }
-        settle(std::mem::take(&mut errors))?;
 
         let profiles = profiles(&mut write, &tenants, &device).await?;
         let before = match &old {

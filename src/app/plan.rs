@@ -100,6 +100,16 @@ pub(super) fn evaluate(stack: &Stack) -> Result<Rendered, Faulty> {
         errors: vec![FieldError::new("/vendor", "unknown_vendor", super::check::unknown_vendor(&stack.device.vendor))],
         warnings: Vec::new(),
     })?;
+    // A tenant that was moved elsewhere must not go on reading the profiles of its former parents.
+    let foreign = stack.profiles.iter().find(|profile| stack.tenants.iter().all(|tenant| tenant.id != profile.tenant));
+    if let Some(profile) = foreign {
+        let error = FieldError::new(
+            "/profile",
+            "unknown_profile",
+            format!("profile {} is not of this tenant or one above it", profile.reference()),
+        );
+        return Err(Faulty { errors: vec![error], warnings: Vec::new() });
+    }
     render::render(vendor, stack)
 }
 

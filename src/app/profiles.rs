@@ -83,7 +83,6 @@ impl App {
         let mut old = stored.map(|stored| stored.value);
         check::keep_secrets(&mut profile, old.as_mut(), |profile, visit| profile.secrets(visit), &mut errors);
         let below = base_chain(&mut write, &tenants, &profile, &mut errors).await?;
-        settle(std::mem::take(&mut errors))?;
 
         let before = match &old {
             Some(old) => {

@@ -81,7 +81,6 @@ impl App {
         if let Some(reference) = &tenant.profile {
             check_reference(&mut write, &tenant.id, &above, reference, "/profile", &mut errors).await?;
         }
-        settle(std::mem::take(&mut errors))?;
 
         let before = match &old {
             Some(old) => layer_leaves(&mut write, &above_before, old).await?,

@@ -56,4 +56,17 @@ mod tests {
         assert_eq!(cut.split_whitespace().collect::<String>(), "<?xmlversion=\"1.0\"?><polycomConfig><reg/></polycomConfig>");
         assert_eq!(super::read(&cut).unwrap(), []);
     }
+
+    #[test]
+    fn a_later_element_beats_an_earlier_attribute() {
+        let text = "<a>\n  <reg\n    reg.1.label=\"x\"\n    reg.1.address=\"1\"\n  />\n  <parameters\n    reg.1.label=\"y\"\n  />\n</a>\n";
+        let kept = super::super::keep_last(text, &read(text).unwrap());
+        assert_eq!(kept, "<a>\n  <reg\n    reg.1.address=\"1\"\n  />\n  <parameters\n    reg.1.label=\"y\"\n  />\n</a>\n");
+    }
+
+    #[test]
+    fn an_attribute_twice_in_one_element_is_an_error() {
+        // The phone's XML parser refuses the whole file.
+        assert!(read("<reg reg.1.label=\"x\" reg.1.label=\"y\"/>").is_err());
+    }
 }

@@ -12,11 +12,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Parameter>, FormatError> {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
+        // A boot file includes others by lines of their own, some for certain models: `[T46S,T48S]include:config "…"`.
+        if line.split_once("include:").is_some_and(|(models, _)| models.is_empty() || (models.starts_with('[') && models.ends_with(']'))) {
+            continue;
+        }
         let Some((name, value)) = line.split_once('=') else {
-            // A boot file includes others by lines of their own.
-            if line.starts_with("include:") || line.starts_with('[') {
-                continue;
-            }
             return Err(FormatError { syntax: "name = value", at: span.start, what: "a line without '='".into() });
         };
         let value = value.trim();
@@ -38,5 +38,13 @@ mod tests {
         assert_eq!((read[0].name.as_str(), read[0].value.as_str()), ("account.1.password", "a=b # c"));
         assert_eq!((read[1].name.as_str(), read[1].value.as_str()), ("key", ""));
         assert_eq!(&text[read[0].span.clone()], "account.1.password = a=b # c\n");
+    }
+
+    #[test]
+    fn an_include_is_no_parameter() {
+        let text =
+            "#!version:1.0.0.1\noverwrite_mode = 0\ninclude:config \"a.cfg?b=c\"\n[T46S,T48S]include:config <d.cfg>\nx = include: y\n";
+        let read: Vec<_> = read(text).unwrap().into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
+        assert_eq!(read, [("overwrite_mode".into(), "0".into()), ("x".into(), "include: y".into())]);
     }
 }

@@ -60,4 +60,12 @@ mod tests {
         let plain: Vec<_> = read(text).unwrap().into_iter().map(|p| (p.name, p.value)).collect();
         assert_eq!(plain, [("auth_info_0/ha1".into(), String::new()), ("auth_info_0/passwd".into(), "<a>'".into())]);
     }
+    #[test]
+    fn a_section_given_again_leaves_the_last_entry_of_a_name() {
+        let text = "<config>\n<section name=\"sip\">\n<entry name=\"a\" overwrite=\"true\">1</entry>\n<entry name=\"b\" overwrite=\"true\">2</entry>\n</section>\n<section name=\"sip\">\n<entry name=\"a\" overwrite=\"true\"> &amp; </entry>\n</section>\n</config>\n";
+        let kept = crate::format::keep_last(text, &read(text).unwrap());
+        let plain: Vec<_> = read(&kept).unwrap().into_iter().map(|p| (p.name, p.value)).collect();
+        assert_eq!(plain, [("sip/b".into(), "2".into()), ("sip/a".into(), " & ".into())]);
+        assert!(roxmltree::Document::parse(&kept).is_ok());
+    }
 }

@@ -20,15 +20,16 @@ pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effectiv
         effective.settings.calling.as_ref().and_then(|calling| calling.pickup_code.as_ref()).map(|text| text.as_str().to_owned());
     let mut free_lines = appearances(keys, lines);
     let mut views = Vec::new();
-    let mut index = 0;
+    let (mut index, mut number) = (0, 0);
     for (module, size) in (0u32..).zip(&sizes) {
         index = if module <= 1 { 0 } else { index };
         for position in 1..=*size {
             index += 1;
+            number += 1;
             let key = keys.get(&(module, position)).filter(|key| !monitors_itself(key, lines));
             let named = keys.contains_key(&(module, position));
             let fill = (module == 0 && !named && device.fill == Fill::Lines).then(|| free_lines.next()).flatten();
-            let place = (module, position, index);
+            let place = Place { module, position, index, number };
             views.push(match (key, fill) {
                 (Some(key), _) => view(look, key, place, pickup_code.as_deref()),
                 (None, Some(line)) => bare(look, place, KeyType::Line, line),
@@ -36,7 +37,22 @@ pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effectiv
             });
         }
     }
+    let mut ends: BTreeMap<String, u32> = BTreeMap::new();
+    for key in views.iter_mut().filter(|key| !key.list.is_empty()) {
+        let end = ends.entry(key.list.clone()).or_default();
+        *end += 1;
+        key.ordinal = *end;
+    }
     views
+}
+
+/// Where a key is.
+#[derive(Clone, Copy)]
+struct Place {
+    module: u32,
+    position: u32,
+    index: u32,
+    number: u32,
 }
 
 /// How many keys the phone (first) and each module have. Of an unknown size, as many as are named.
@@ -73,7 +89,7 @@ fn monitors_itself(key: &Key, lines: &[LineView]) -> bool {
     key.skip_self == Some(true) && lines.iter().any(|line| line.on && key.value.as_deref() == Some(line.user.as_str()))
 }
 
-fn view(look: &mut Looker<'_>, key: &Key, (module, position, index): (u32, u32, u32), pickup_code: Option<&str>) -> KeyView {
+fn view(look: &mut Looker<'_>, key: &Key, place: Place, pickup_code: Option<&str>) -> KeyView {
     let word = key.kind.as_str();
     let kind = match &key.code {
         Some(code) => Code { word: word.to_owned(), code: look.carry(code, "/keys") },
@@ -81,7 +97,7 @@ fn view(look: &mut Looker<'_>, key: &Key, (module, position, index): (u32, u32, 
             Some(code) => Code { word: word.to_owned(), code: code.to_owned() },
             None => {
                 look.warn("setting_unsupported", format!("keys: {} phones have no key of type {word:?}", look.phone.pack.name));
-                return bare(look, (module, position, index), KeyType::None, 1);
+                return bare(look, place, KeyType::None, 1);
             }
         },
     };
@@ -95,9 +111,12 @@ fn view(look: &mut Looker<'_>, key: &Key, (module, position, index): (u32, u32, 
         .filter(|_| matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::Pickup | KeyType::SharedLine));
     let pickup = pickup.map(|(code, number)| if code.contains("{}") { code.replace("{}", number) } else { format!("{code}{number}") });
     KeyView {
-        module,
-        position,
-        index,
+        module: place.module,
+        position: place.position,
+        index: place.index,
+        number: place.number,
+        list: look.phone.code("key_list", word).unwrap_or_default().to_owned(),
+        ordinal: 0,
         kind,
         line: key.line.unwrap_or(1),
         has_line: key.line.is_some() || matches!(key.kind, KeyType::Line | KeyType::SharedLine),
@@ -107,8 +126,20 @@ fn view(look: &mut Looker<'_>, key: &Key, (module, position, index): (u32, u32, 
     }
 }
 
-fn bare(look: &Looker<'_>, (module, position, index): (u32, u32, u32), kind: KeyType, line: u32) -> KeyView {
+fn bare(look: &Looker<'_>, place: Place, kind: KeyType, line: u32) -> KeyView {
     let code = look.phone.code("key", kind.as_str()).unwrap_or_default().to_owned();
-    let kind_code = Code { word: kind.as_str().to_owned(), code };
-    KeyView { module, position, index, kind: kind_code, line, has_line: kind == KeyType::Line, value: None, label: None, pickup: None }
+    KeyView {
+        module: place.module,
+        position: place.position,
+        index: place.index,
+        number: place.number,
+        list: look.phone.code("key_list", kind.as_str()).unwrap_or_default().to_owned(),
+        ordinal: 0,
+        kind: Code { word: kind.as_str().to_owned(), code },
+        line,
+        has_line: kind == KeyType::Line,
+        value: None,
+        label: None,
+        pickup: None,
+    }
 }

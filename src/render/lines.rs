@@ -1,5 +1,7 @@
 //! The accounts of a model: those in use with their codes, the others off.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::{
     timers::TimerRow,
     view::{Code, CodecView, LineView, Looker, ServerView, TimerViews},
@@ -14,15 +16,24 @@ use crate::domain::{
 /// Every account of the model, in order.
 pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effective, rows: &[TimerRow]) -> Vec<LineView> {
     let used = effective.lines.iter().map(|line| line.line).max().unwrap_or(0);
-    (1..=look.phone.model.accounts.max(used))
-        .map(|n| match effective.lines.iter().find(|line| line.line == n) {
-            Some(line) => {
-                let index = device.lines.iter().position(|own| own.line == n).unwrap_or_default();
-                view(look, line, index, rows)
-            }
-            None => LineView { n, ..LineView::default() },
-        })
-        .collect()
+    let mut lines: Vec<LineView> = Vec::new();
+    for n in 1..=look.phone.model.accounts.max(used) {
+        let Some(line) = effective.lines.iter().find(|line| line.line == n) else {
+            lines.push(LineView { n, index: n.saturating_sub(1), ..LineView::default() });
+            continue;
+        };
+        let index = device.lines.iter().position(|own| own.line == n).unwrap_or_default();
+        let mut line = view(look, line, index, rows);
+        line.route_line = lines.iter().find(|known| known.on && shares_route(known, &line)).map_or(n, |known| known.n);
+        lines.push(line);
+    }
+    lines
+}
+
+/// Do two lines reach the same servers in the same way?
+fn shares_route(one: &LineView, other: &LineView) -> bool {
+    let route = |line: &LineView| (line.server.clone(), line.transport.clone(), line.route.clone(), line.dns.clone(), line.backup.clone());
+    route(one) == route(other)
 }
 
 fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> LineView {
@@ -46,12 +57,14 @@ fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> 
     let route = format!("{}/{}", transport.as_str(), dns.as_str());
     LineView {
         n: line.line,
+        index: line.line.saturating_sub(1),
         on: true,
         password: line.password.as_ref().map(|secret| look.carry(secret.expose(), &at("password"))).unwrap_or_default(),
         server,
         transport: look.code("transport", "sip/transport", transport.as_str()),
         dns: table_code(look, "dns", "sip/dns", dns.as_str()),
         route: table_code(look, "route", "sip/transport", &route),
+        route_line: line.line,
         outbound_proxy: sip.outbound_proxy.as_ref().and_then(|proxy| {
             let host = proxy.server.as_ref()?;
             Some(ServerView {
@@ -78,16 +91,49 @@ fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> 
         mwi: sip.mwi.and_then(|mwi| look.code("mwi", "sip/mwi", mwi.as_str())),
         rport: look.boolean("rport", "sip/rport", sip.rport),
         session_timer: look.boolean("session_timer", "sip/session_timer", sip.session_timer),
+        voicemail_uri_user: line.voicemail_number.as_ref().map(|number| uri_user(number.as_str())),
         voicemail_number: text(look, "voicemail_number", line.voicemail_number.as_ref()),
         appearances: line.appearances.unwrap_or(1),
         shared: line.shared.and_then(|shared: Shared| look.code("shared", "lines/shared", shared.as_str())),
         blf_list_uri: text(look, "blf_list_uri", line.blf_list_uri.as_ref()),
         timers: TimerViews::of(rows, line.line),
+        uri_user: uri_user(&user),
+        quoted_name: quoted(&display_name),
         user,
         auth_user,
         display_name,
         label,
     }
+}
+
+/// What a user part of a SIP URI may hold as it is: `unreserved` and `user-unreserved` of RFC 3261, 25.1.
+const URI_USER: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'+')
+    .remove(b'$')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'?')
+    .remove(b'/');
+
+/// A text as the user part of a SIP URI.
+fn uri_user(text: &str) -> String {
+    utf8_percent_encode(text, URI_USER).to_string()
+}
+
+/// A text as a `quoted-string` of RFC 3261: quote and backslash escaped.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A code where the pack has the table at all: vendors have either `transport` and `dns` or `route`.
@@ -121,10 +167,23 @@ fn codecs(look: &mut Looker<'_>, wanted: &[Codec]) -> Vec<CodecView> {
             views.push(CodecView { codec, on: true, priority });
         }
     }
-    for (word, code) in look.phone.pack.codes.get("codec").into_iter().flatten() {
+    for (word, code) in look.phone.codes("codec") {
         if views.iter().all(|view| view.codec.code != *code) {
             views.push(CodecView { codec: Code { word: word.clone(), code: code.clone() }, on: false, priority: 0 });
         }
     }
     views
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_parts_and_names_follow_the_grammar_of_sip() {
+        assert_eq!(uri_user("*97;a=+1&b,c$?/(x)'~!_-."), "*97;a=+1&b,c$?/(x)'~!_-.");
+        assert_eq!(uri_user("a b#é@x%:\"<>[]\\"), "a%20b%23%C3%A9%40x%25%3A%22%3C%3E%5B%5D%5C");
+        assert_eq!(quoted(r#"Zoë "x\y" <z>"#), r#""Zoë \"x\\y\" <z>""#);
+        assert_eq!(quoted(""), "\"\"");
+    }
 }

@@ -52,7 +52,9 @@ macro_rules! vendors {
 }
 
 vendors! {
-    "yealink": { "config" => "yealink/config.cfg" }
+    "linphone": { "config" => "linphone/config.xml" }
+    "poly": { "master" => "poly/master.xml", "config" => "poly/config.xml" }
+    "yealink": { "config" => "yealink/config.cfg", "boot" => "yealink/boot.boot" }
 }
 
 fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Render)]) -> Vendor {

@@ -82,6 +82,9 @@ pub struct TimerRow {
     /// What stands in the file.
     #[serde(skip)]
     pub written: String,
+    /// The ceiling within what the phone takes as the cap of a back-off.
+    #[serde(skip)]
+    pub cap: Option<u32>,
 }
 
 /// The value of a timer.
@@ -225,6 +228,7 @@ impl Placer<'_> {
             source: configured.source,
             line,
             written,
+            cap: configured.ceiling.or(timer.cap_max).map(|cap| cap.min(timer.cap_max.unwrap_or(cap)).max(timer.cap_min.unwrap_or(0))),
         }
     }
 
@@ -270,6 +274,7 @@ impl Placer<'_> {
             source: configured.source,
             line: 0,
             written: slot.to_string(),
+            cap: None,
         }
     }
 

@@ -43,7 +43,7 @@ pub struct TimerView {
     pub written: String,
     /// Switched off?
     pub off: bool,
-    /// Seconds it should never exceed; the cap of a back-off.
+    /// Seconds it should never exceed: the cap of a back-off, within what the phone takes.
     pub ceiling: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ impl TimerViews {
                     parameter: row.parameter.clone(),
                     written: row.written.clone(),
                     off: row.value == TimerValue::Units(0),
-                    ceiling: row.ceiling,
+                    ceiling: row.cap,
                 }
             })
         };
@@ -128,7 +128,7 @@ pub struct ClockView {
 }
 
 /// A server: host and, where it is to be printed, port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerView {
     /// Host as stored (IPv6 without brackets).
     pub host: String,
@@ -162,8 +162,14 @@ pub struct KeyView {
     pub position: u32,
     /// From 1, counted on over all modules (module 1 begins at 1).
     pub index: u32,
+    /// From 1, counted on over the phone and all its modules.
+    pub number: u32,
     /// The vendor's code by the table `key`; prints the code.
     pub kind: Code,
+    /// The numbered list that holds what the key does, by the table `key_list`; empty where none does.
+    pub list: String,
+    /// From 1, its place in that list.
+    pub ordinal: u32,
     /// Line it uses, from 1.
     pub line: u32,
     /// The line, where one was stated or the type has one.
@@ -192,16 +198,22 @@ pub struct CodecView {
 pub struct LineView {
     /// From 1.
     pub n: u32,
+    /// From 0.
+    pub index: u32,
     /// In use? Where not, nothing below holds.
     pub on: bool,
     /// User part.
     pub user: String,
+    /// User part as it stands in a SIP URI (RFC 3261: what it does not allow is percent-encoded).
+    pub uri_user: String,
     /// User name for authentication.
     pub auth_user: String,
     /// Password; empty where none is stored.
     pub password: String,
     /// Name shown to others.
     pub display_name: String,
+    /// Name shown to others as a quoted string (RFC 3261), quotes included.
+    pub quoted_name: String,
     /// Text on the screen.
     pub label: String,
     /// Registrar.
@@ -212,6 +224,8 @@ pub struct LineView {
     pub dns: Option<Code>,
     /// Both in one, `udp/a`, by the table `route`, where the vendor has one parameter for both.
     pub route: Option<Code>,
+    /// The first line in use with the same servers, ports and transport; its own number where it is that.
+    pub route_line: u32,
     /// Outbound proxy.
     pub outbound_proxy: Option<ServerView>,
     /// Stand-in.
@@ -230,6 +244,8 @@ pub struct LineView {
     pub session_timer: Option<Code>,
     /// Number of the voicemail key.
     pub voicemail_number: Option<String>,
+    /// Number of the voicemail key as the user part of a SIP URI.
+    pub voicemail_uri_user: Option<String>,
     /// Line keys it takes.
     pub appearances: u32,
     /// By the table `shared`.
@@ -380,11 +396,14 @@ pub struct View<'p> {
     pub web: Option<Code>,
     /// Provisioning address.
     pub provisioning_url: Option<UrlView>,
+    /// Address of the device's first file below the provisioning address, for phones that fetch one exact URL;
+    /// the address itself where it names such a file already.
+    pub provisioning_file_url: Option<String>,
     /// Provisioning user name.
     pub provisioning_username: Option<String>,
     /// Provisioning password.
     pub provisioning_password: Option<String>,
-    /// By the table `discovery`.
+    /// By the table `discovery`; a word whose code is empty writes nothing.
     pub discovery: Option<Code>,
     /// The authority's certificate.
     pub ca_url: Option<UrlView>,
@@ -412,6 +431,9 @@ pub struct View<'p> {
     pub syslog_level: Option<Code>,
     /// Code that picks up a monitored call.
     pub pickup_code: Option<String>,
+    /// That code for phones that can only dial it before the number (table `pickup` with the word `before`
+    /// alone): without a closing `{}`, and absent where it stands elsewhere.
+    pub pickup_prefix: Option<String>,
     /// By the table `intercom`.
     pub intercom: Option<Code>,
     /// By the table `call_waiting` or `bool`.
@@ -447,6 +469,16 @@ impl<'p> View<'p> {
         self.phone.name(group, field, *n)
     }
 
+    /// 802.1Q id of the phone's VLAN, where one is set.
+    pub fn vlan_id(&self) -> Option<u32> {
+        self.vlan.as_ref().and_then(|vlan| vlan.id)
+    }
+
+    /// Has any key an entry in this numbered list (table `key_list`)?
+    pub fn uses_list(&self, list: &str) -> bool {
+        self.keys.iter().any(|key| key.list == list)
+    }
+
     /// The vendor's code of a word in a table of the pack; empty where there is none.
     pub fn code(&self, table: &str, word: &str) -> &str {
         self.phone.code(table, word).unwrap_or_default()
@@ -480,6 +512,7 @@ impl<'p> View<'p> {
             user_password: None,
             web: None,
             provisioning_url: None,
+            provisioning_file_url: None,
             provisioning_username: None,
             provisioning_password: None,
             discovery: None,
@@ -496,6 +529,7 @@ impl<'p> View<'p> {
             syslog_server: None,
             syslog_level: None,
             pickup_code: None,
+            pickup_prefix: None,
             intercom: None,
             call_waiting: None,
             dial_plan: None,
@@ -538,9 +572,14 @@ impl<'p> View<'p> {
         }
         if let Some(provisioning) = &settings.provisioning {
             self.provisioning_url = provisioning.url.as_ref().map(|url| look.url(url.expose(), "/settings/provisioning/url"));
+            let file = look.phone.files().next().map(|file| file.name.replace("{mac}", &self.mac)).unwrap_or_default();
+            self.provisioning_file_url = self.provisioning_url.as_ref().map(|url| file_address(&url.full, &file));
             self.provisioning_username = provisioning.username.as_ref().map(|t| look.carry(t.as_str(), "/settings/provisioning/username"));
             self.provisioning_password = provisioning.password.as_ref().map(|s| look.carry(s.expose(), "/settings/provisioning/password"));
-            self.discovery = provisioning.discovery.and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str()));
+            self.discovery = provisioning
+                .discovery
+                .and_then(|d| look.code("discovery", "provisioning/discovery", d.as_str()))
+                .filter(|code| !code.code.is_empty());
         }
         if let Some(tls) = &settings.tls {
             self.ca_url = tls.ca_url.as_ref().map(|url| look.url(url.expose(), "/settings/tls/ca_url"));
@@ -559,7 +598,7 @@ impl<'p> View<'p> {
             self.cdp = look.boolean("cdp", "network/cdp", network.cdp);
             self.qos_sip = network.qos.as_ref().and_then(|qos| qos.sip).map(|n| n.get());
             self.qos_rtp = network.qos.as_ref().and_then(|qos| qos.rtp).map(|n| n.get());
-            self.boot_delay = network.boot_delay.map(|n| n.get());
+            self.boot_delay = network.boot_delay.map(|n| look.at_most("network/boot_delay", n.get()));
         }
         if let Some(syslog) = &settings.syslog {
             self.syslog_server = syslog.server.as_ref().map(|host| ServerView {
@@ -575,6 +614,7 @@ impl<'p> View<'p> {
     fn fill_calling(&mut self, look: &mut Looker<'_>, settings: &Settings) {
         if let Some(calling) = &settings.calling {
             self.pickup_code = calling.pickup_code.as_ref().map(|t| look.carry(t.as_str(), "/settings/calling/pickup_code"));
+            self.pickup_prefix = self.pickup_code.as_deref().and_then(|code| look.pickup_prefix(code));
             self.intercom = calling.intercom.and_then(|i| look.code("intercom", "calling/intercom", i.as_str()));
             self.call_waiting = look.boolean("call_waiting", "calling/call_waiting", calling.call_waiting);
             let plan = calling.dial_plan.as_ref().and_then(|plans| plans.get(&look.phone.pack.id));
@@ -601,14 +641,28 @@ impl<'p> View<'p> {
     }
 
     fn fill_firmware(&mut self, look: &mut Looker<'_>, settings: &Settings) {
-        let own = format!("{}/{}", look.phone.pack.id, look.phone.model_name());
-        let firmware = settings.firmware.as_ref().and_then(|all| all.iter().find(|(selector, _)| selector.eq_ignore_ascii_case(&own)));
-        if let Some((selector, firmware)) = firmware.filter(|_| !look.phone.model_name().is_empty()) {
+        let own = |selector: &str| {
+            selector
+                .split_once('/')
+                .is_some_and(|(vendor, model)| vendor.eq_ignore_ascii_case(&look.phone.pack.id) && look.phone.is_model(model))
+        };
+        let firmware = settings.firmware.as_ref().and_then(|all| all.iter().find(|(selector, _)| own(selector)));
+        if let Some((selector, firmware)) = firmware {
             self.firmware_url =
                 firmware.url.as_ref().map(|url| look.url(url.expose(), &format!("/settings/firmware/{}/url", selector.replace('/', "~1"))));
             self.firmware_version = firmware.version.as_ref().map(|t| look.carry(t.as_str(), "/settings/firmware"));
         }
     }
+}
+
+/// The address of a file below a base URL; the URL itself where it names a file of that kind already.
+fn file_address(url: &str, file: &str) -> String {
+    let kind = file.rfind('.').map_or("", |dot| &file[dot..]);
+    if url.ends_with(kind) || url.contains(['?', '#']) {
+        return url.to_owned();
+    }
+    let slash = if url.ends_with('/') { "" } else { "/" };
+    format!("{url}{slash}{file}")
 }
 
 fn check_in(rows: &[TimerRow]) -> CheckInView {
@@ -635,9 +689,11 @@ impl Looker<'_> {
         self.warnings.push(Warning::new(code, detail));
     }
 
-    /// Settings that are set and that the vendor's phones do not know.
+    /// Settings that are set and that the vendor's phones do not know, or not per line.
     fn warn_of_unsupported(&mut self, effective: &Effective) {
-        for path in effective.leaves().keys() {
+        let leaves = effective.leaves();
+        self.warn_of_device_wide(effective, &leaves);
+        for path in leaves.keys() {
             let setting = match crate::domain::merge::line_of(path) {
                 Some(_) => {
                     let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
@@ -648,16 +704,34 @@ impl Looker<'_> {
             if let Some(name) = setting.strip_prefix("timers/") {
                 self.warn_of_unsupported_timer(name);
             } else if let Some(vendor) = setting.strip_prefix("calling/dial_plan/") {
-                if vendor == self.phone.pack.id && !self.phone.pack.supports("calling/dial_plan") {
+                if vendor == self.phone.pack.id && !self.phone.supports("calling/dial_plan") {
                     self.unsupported("calling/dial_plan");
                 }
             } else if setting.starts_with("firmware/") {
                 let own = format!("firmware/{}/", self.phone.pack.id);
-                if setting.replace("~1", "/").starts_with(&own) && !self.phone.pack.supports("firmware") {
+                if setting.replace("~1", "/").starts_with(&own) && !self.phone.supports("firmware") {
                     self.unsupported("firmware");
                 }
-            } else if !self.phone.pack.supports(&setting) {
+            } else if !self.phone.supports(&setting) {
                 self.unsupported(&setting);
+            }
+        }
+    }
+
+    /// Settings of a line that differ from the first line's where the phone has them once for all.
+    fn warn_of_device_wide(&mut self, effective: &Effective, leaves: &std::collections::BTreeMap<String, serde_json::Value>) {
+        let Some(first) = effective.lines.iter().map(|line| line.line).min() else { return };
+        for (path, value) in leaves {
+            let Some(line) = crate::domain::merge::line_of(path).filter(|line| *line != first) else { continue };
+            let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
+            let setting = if tail.starts_with("sip/") { tail.to_owned() } else { format!("lines/{tail}") };
+            let once = self.phone.pack.device_wide.iter().any(|pattern| pattern.matches(&setting));
+            if once && leaves.get(&format!("/lines/{first}/{tail}")) != Some(value) {
+                let detail = format!(
+                    "{setting}: {} phones have one for all lines: not line {line}'s but line {first}'s holds",
+                    self.phone.pack.name
+                );
+                self.warn("setting_unsupported", detail);
             }
         }
     }
@@ -680,23 +754,39 @@ impl Looker<'_> {
     /// The vendor's code of a word; without one the setting is not supported.
     pub(super) fn code(&mut self, table: &str, setting: &str, word: &str) -> Option<Code> {
         let code = self.phone.code(table, word).map(|code| Code { word: word.to_owned(), code: code.to_owned() });
-        if code.is_none() && self.phone.pack.supports(setting) {
+        if code.is_none() && self.phone.supports(setting) {
             self.warn("setting_unsupported", format!("{setting}: {} phones have no code for {word:?}", self.phone.pack.name));
         }
         code
+    }
+
+    /// The pickup code where it can be dialled before the number; where the pack's table `pickup` lacks the
+    /// word for its place, the setting is not supported.
+    fn pickup_prefix(&mut self, code: &str) -> Option<String> {
+        self.phone.codes("pickup").next()?;
+        let prefix = code.strip_suffix("{}").unwrap_or(code);
+        let place = if prefix.contains("{}") { "around" } else { "before" };
+        self.code("pickup", "calling/pickup_code", place).map(|_| prefix.to_owned())
     }
 
     /// A switch by its own table, else by the table `bool`, else `1` and `0`.
     pub(super) fn boolean(&mut self, table: &str, setting: &str, value: Option<bool>) -> Option<Code> {
         let value = value?;
         let word = value.to_string();
-        let known = self.phone.pack.supports(setting);
+        let known = self.phone.supports(setting);
         let has_table = self.phone.pack.codes.contains_key(table) || self.phone.dialect.codes.contains_key(table);
         if has_table {
             return self.code(table, setting, &word);
         }
         let code = self.phone.code("bool", &word).unwrap_or(if value { "1" } else { "0" }).to_owned();
         known.then_some(Code { word, code })
+    }
+
+    /// A number no greater than the phone takes.
+    fn at_most(&mut self, setting: &str, value: u32) -> u32 {
+        let Some(limit) = self.phone.pack.limits.get(setting).copied().filter(|limit| value > *limit) else { return value };
+        self.warn("value_capped", format!("{setting}: {value} is above the phone's greatest value, {limit}"));
+        limit
     }
 
     /// The code of a tag such as `de-AT`, else of its first part.
@@ -710,9 +800,10 @@ impl Looker<'_> {
 
     /// A text that goes into the file as it is; one that the format cannot carry is an error of the device.
     pub(super) fn carry(&mut self, text: &str, path: &str) -> String {
-        if !super::registry::value_fits(self.phone.pack, text) {
+        let reserved = self.phone.pack.reserved.iter().any(|word| word == text);
+        if reserved || !super::registry::value_fits(self.phone.pack, text) {
             let detail = format!(
-                "{} files cannot carry this value (leading or trailing spaces, or characters the format does not have)",
+                "{} files cannot carry this value (leading or trailing spaces, characters the format does not have, or a word that means something else)",
                 self.phone.pack.name
             );
             self.errors.push(FieldError::new(path, "not_representable", detail));
@@ -817,4 +908,19 @@ fn hours_minutes(seconds: i32, plus: bool) -> String {
 /// POSIX counts west of Greenwich.
 fn posix_offset(seconds: i32) -> String {
     hours_minutes(-seconds, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_leads_to_the_file_and_an_exact_one_stays() {
+        let file = "020000000001.xml";
+        let below = "https://prov.example/p/020000000001.xml";
+        assert_eq!(file_address("https://prov.example/p/", file), below);
+        assert_eq!(file_address("https://prov.example/p", file), below);
+        assert_eq!(file_address(below, file), below);
+        assert_eq!(file_address("https://prov.example/p?id=7", file), "https://prov.example/p?id=7");
+    }
 }

@@ -37,6 +37,8 @@ impl<'p> Phone<'p> {
             pack.models.iter().find(|m| m.name.eq_ignore_ascii_case(model) || m.aliases.iter().any(|a| a.eq_ignore_ascii_case(model)));
         let (found, mut doubt) = match (known, &pack.generic) {
             (Some(found), _) => (found, None),
+            // A pack without models has the same numbers for all its phones: there is nothing to doubt.
+            (None, Some(generic)) if pack.models.is_empty() => (generic, None),
             (None, Some(generic)) if pack.generic_safe => {
                 let said = if model.is_empty() { "no model is stated".to_owned() } else { format!("model {model:?} is not known") };
                 (generic, Some(format!("{said}: general numbers are used")))
@@ -74,12 +76,28 @@ impl<'p> Phone<'p> {
         find(&self.dialect.codes).or_else(|| find(&self.pack.codes)).map(String::as_str)
     }
 
+    /// A whole code table: the dialect's, else the pack's.
+    pub fn codes(&self, table: &str) -> impl Iterator<Item = (&'p String, &'p String)> {
+        self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table)).into_iter().flatten()
+    }
+
+    /// Is the model called so, by its name or another spelling?
+    pub fn is_model(&self, name: &str) -> bool {
+        let names = std::iter::once(&self.model.name).chain(&self.model.aliases);
+        !name.is_empty() && names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
     /// The n-th (from 1) parameter name of a field.
     pub fn name(&self, group: &str, field: &str, n: u32) -> Option<&'p str> {
         let index = usize::try_from(n).ok()?.checked_sub(1)?;
         let find = |names: &'p super::spec::Names| names.get(group).and_then(|group| group.get(field));
         let name = find(&self.dialect.names).or_else(|| find(&self.pack.names))?.get(index)?;
         Some(name).filter(|name| !name.is_empty()).map(String::as_str)
+    }
+
+    /// Does the phone know the setting (pointer without `/settings`)?
+    pub fn supports(&self, setting: &str) -> bool {
+        self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
     }
 
     /// How the phone knows when to check in.
@@ -96,7 +114,13 @@ impl<'p> Phone<'p> {
     pub fn timer_parameter(&self, timer: &'p Timer, line: u32) -> Option<String> {
         match timer.parameter.strip_prefix('@') {
             Some(field) => self.name("line", field, line.max(1)).map(str::to_owned),
-            None => Some(timer.parameter.replace("{line}", &line.to_string()).replace("{static}", self.flag("static").unwrap_or_default())),
+            None => Some(
+                timer
+                    .parameter
+                    .replace("{line}", &line.to_string())
+                    .replace("{line0}", &line.saturating_sub(1).to_string())
+                    .replace("{static}", self.flag("static").unwrap_or_default()),
+            ),
         }
     }
 

@@ -40,6 +40,9 @@ pub struct Pack {
     pub parameter_names: String,
     /// Grammar of the values its files can carry, where not every text (a regular expression, anchored).
     pub values: Option<String>,
+    /// Words that mean something else to the phone where they are a whole value (`%NULL%`); as a raw value they may be meant.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Parameters given once per sub-name: the value up to the first colon belongs to the name.
     #[serde(default)]
     pub keyed: Vec<Pattern>,
@@ -51,6 +54,12 @@ pub struct Pack {
     pub user_agents: Vec<String>,
     /// Settings its phones know, by pointer without `/settings` (`sip/srtp`, `lines/shared`); a `*` at the end is any tail.
     pub supports: Vec<Pattern>,
+    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`).
+    #[serde(default)]
+    pub limits: BTreeMap<String, u32>,
+    /// Settings of a line that its phones have once for all lines: those of the first line in use hold.
+    #[serde(default)]
+    pub device_wide: Vec<Pattern>,
     /// Files its phones ask for, the main one first.
     pub files: Vec<File>,
     /// Files its phones upload that are taken and dropped.
@@ -58,7 +67,8 @@ pub struct Pack {
     pub uploads: Vec<Upload>,
     /// Ways of writing the file that differ by firmware or model family.
     pub dialects: Vec<Dialect>,
-    /// Models.
+    /// Models; none where its numbers depend on no model.
+    #[serde(default)]
     pub models: Vec<Model>,
     /// Numbers for a phone whose model is not known.
     pub generic: Option<Model>,
@@ -158,6 +168,9 @@ pub struct Dialect {
     /// Names that differ from the pack's.
     #[serde(default)]
     pub names: Names,
+    /// Settings that its phones lack though others of the vendor know them, as in `supports`.
+    #[serde(default)]
+    pub lacks: Vec<Pattern>,
     /// Check-in that differs from the pack's.
     pub check_in: Option<CheckIn>,
     /// Where it is said.
@@ -260,7 +273,8 @@ pub struct Timer {
     pub timer: TimerName,
     /// Once or per line.
     pub scope: Scope,
-    /// Parameter that carries it: with `{line}`, or `@field` from the names of the group `line`.
+    /// Parameter that carries it: with `{line}` (from 1) or `{line0}` (from 0), or `@field` from the names of
+    /// the group `line`.
     pub parameter: String,
     /// Dialects that have it; all where empty.
     #[serde(default)]
@@ -276,6 +290,10 @@ pub struct Timer {
     pub times: u32,
     /// What is written when it is off; absent where it cannot be switched off.
     pub off: Option<String>,
+    /// Least cap of a back-off that the phone takes, in seconds.
+    pub cap_min: Option<u32>,
+    /// Greatest cap of a back-off that the phone takes, in seconds; also the cap where no ceiling is set.
+    pub cap_max: Option<u32>,
     /// How sure unit and limits are.
     pub certainty: Certainty,
     /// Where they are said.

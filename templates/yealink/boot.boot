@@ -1,0 +1,4 @@
+#!version:1.0.0.1
+overwrite_mode = 0
+include:config "{{ v.mac }}.cfg"
+
