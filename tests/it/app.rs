@@ -44,9 +44,13 @@ impl TestApp {
     /// On an SQLite file of its own.
     pub(crate) async fn new() -> Self {
         let db = Db::sqlite();
-        let mut app = Self::on(&db).await;
-        app._own = Some(db);
-        app
+        Self::on(&db).await.keep(db)
+    }
+
+    /// Holds the database for as long as the server is there.
+    pub(crate) fn keep(mut self, db: Db) -> Self {
+        self._own = Some(db);
+        self
     }
 
     /// On a database that the test holds; it may hold several servers.
