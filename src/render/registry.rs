@@ -52,6 +52,7 @@ macro_rules! vendors {
 }
 
 vendors! {
+    "grandstream": { "config" => "grandstream/config.xml", "named" => "grandstream/named.xml" }
     "yealink": { "config" => "yealink/config.cfg" }
 }
 

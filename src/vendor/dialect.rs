@@ -1,6 +1,9 @@
 //! Which dialect and which numbers hold for one phone.
 
-use super::spec::{CheckIn, Dialect, File, Model, Pack, Timer};
+use super::{
+    pattern::Pattern,
+    spec::{CheckIn, Dialect, File, Model, Names, Pack, Timer},
+};
 use crate::domain::TimerName;
 
 /// A phone as its pack sees it: the model's numbers and the dialect its firmware speaks.
@@ -44,7 +47,11 @@ impl<'p> Phone<'p> {
             _ => return Err(Unknown::Model),
         };
         let spoken: Vec<&Dialect> = found.dialects.iter().filter_map(|id| pack.dialects.iter().find(|d| d.id == *id)).collect();
-        let by_firmware = spoken.iter().find(|d| d.firmware.as_ref().is_some_and(|range| range.contains(firmware)));
+        let by_firmware = spoken
+            .iter()
+            .find(|d| d.firmware.as_ref().is_some_and(|range| range.contains(firmware)))
+            // A dialect without a range holds for whatever firmware the others do not claim.
+            .or_else(|| spoken.iter().find(|d| spoken.len() > 1 && d.firmware.is_none()));
         let dialect = match (by_firmware, spoken.as_slice()) {
             (Some(dialect), _) => *dialect,
             (None, [only]) => *only,
@@ -80,6 +87,34 @@ impl<'p> Phone<'p> {
         let find = |names: &'p super::spec::Names| names.get(group).and_then(|group| group.get(field));
         let name = find(&self.dialect.names).or_else(|| find(&self.pack.names))?.get(index)?;
         Some(name).filter(|name| !name.is_empty()).map(String::as_str)
+    }
+
+    /// The code table: the dialect's own, else the pack's.
+    pub fn code_table(&self, table: &str) -> Option<&'p std::collections::BTreeMap<String, String>> {
+        self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table))
+    }
+
+    /// Does it know the setting (pointer without `/settings`)?
+    pub fn supports(&self, setting: &str) -> bool {
+        self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
+    }
+
+    /// Does the pattern speak of the parameter on this phone? `@group.field` are the names of that field.
+    /// If so, how much of the name it fixes.
+    pub fn fit(&self, pattern: &Pattern, parameter: &str) -> Option<usize> {
+        let Some((group, field)) = pattern.as_str().strip_prefix('@').and_then(|text| text.split_once('.')) else {
+            return pattern.matches(parameter).then(|| pattern.specificity());
+        };
+        let find = |names: &'p Names| names.get(group).and_then(|group| group.get(field));
+        let names = find(&self.dialect.names).or_else(|| find(&self.pack.names))?;
+        names.iter().any(|name| name == parameter).then_some(parameter.len())
+    }
+
+    /// What the parameter goes back to: the most specific fact.
+    pub fn reset_value(&self, parameter: &str) -> Option<&'p str> {
+        let facts = self.pack.resets.iter().filter(|fact| in_dialect(&fact.dialects, self.dialect));
+        let fitting = facts.filter_map(|fact| Some(((self.fit(&fact.pattern, parameter)?, !fact.dialects.is_empty()), fact)));
+        fitting.max_by_key(|(rank, _)| *rank).map(|(_, fact)| fact.value.as_str())
     }
 
     /// How the phone knows when to check in.
