@@ -2,7 +2,7 @@
 
 use super::{
     pattern::Pattern,
-    spec::{CheckIn, Dialect, File, Model, Names, Pack, Timer},
+    spec::{CheckIn, Dialect, File, Model, Names, Pack, ResetFact, Timer},
 };
 use crate::domain::TimerName;
 
@@ -112,8 +112,10 @@ impl<'p> Phone<'p> {
 
     /// What the parameter goes back to: the most specific fact.
     pub fn reset_value(&self, parameter: &str) -> Option<&'p str> {
-        let facts = self.pack.resets.iter().filter(|fact| in_dialect(&fact.dialects, self.dialect));
-        let fitting = facts.filter_map(|fact| Some(((self.fit(&fact.pattern, parameter)?, !fact.dialects.is_empty()), fact)));
+        let is_mine = |models: &[Pattern]| models.is_empty() || models.iter().any(|pattern| pattern.matches(self.model_name()));
+        let facts = self.pack.resets.iter().filter(|fact| in_dialect(&fact.dialects, self.dialect) && is_mine(&fact.models));
+        let rank = |fact: &ResetFact| Some((self.fit(&fact.pattern, parameter)?, !fact.models.is_empty(), !fact.dialects.is_empty()));
+        let fitting = facts.filter_map(|fact| Some((rank(fact)?, fact)));
         fitting.max_by_key(|(rank, _)| *rank).map(|(_, fact)| fact.value.as_str())
     }
 
@@ -143,4 +145,68 @@ impl<'p> Phone<'p> {
 
 fn in_dialect(ids: &[String], dialect: &Dialect) -> bool {
     ids.is_empty() || ids.contains(&dialect.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack() -> Pack {
+        Pack::parse(
+            r#"
+            id = "acme"
+            name = "Acme"
+            version = 1
+            syntax = "lines"
+            parameter_names = ".*"
+            supports = ["time/zone", "tls/*"]
+            sources = []
+            timers = []
+            check_in = {}
+            files = [{ kind = "a", name = "{mac}", media_type = "-", source = "-" }]
+            any_change = [{ effect = "live", certainty = "assumed", source = "-" }]
+            dialects = [
+                { id = "old", lacks = ["tls/*"], names = { line = { user = ["P35", "P404"] } } },
+                { id = "new", firmware = { from = "2" }, names = { line = { user = ["P35", "P704"] } } },
+            ]
+            models = [{ name = "M1", accounts = 2, dialects = ["old", "new"] }]
+            resets = [
+                { pattern = "P*", value = "any", certainty = "assumed", source = "-" },
+                { pattern = "@line.user", value = "user", certainty = "assumed", source = "-" },
+                { pattern = "@line.user", dialects = ["new"], value = "new user", certainty = "assumed", source = "-" },
+                { pattern = "P404", models = ["M*"], value = "exact", certainty = "assumed", source = "-" },
+            ]
+            "#,
+            "name\n",
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_dialect_without_a_range_holds_for_the_firmware_no_other_claims() {
+        let pack = pack();
+        for (firmware, dialect) in [("", "old"), ("1.9", "old"), ("2.0", "new")] {
+            assert_eq!(Phone::find(&pack, "m1", firmware).unwrap().dialect.id, dialect, "{firmware}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_irregular_names_is_a_pattern() {
+        let pack = pack();
+        let (old, new) = (Phone::find(&pack, "M1", "").unwrap(), Phone::find(&pack, "M1", "2").unwrap());
+        assert_eq!(old.fit(&Pattern::new("@line.user"), "P404"), Some(4));
+        assert_eq!(new.fit(&Pattern::new("@line.user"), "P404"), None);
+        assert_eq!(old.fit(&Pattern::new("@line.other"), "P404"), None);
+        let resets = |phone: &Phone<'_>| ["P1", "P35", "P404", "P704", "x"].map(|name| phone.reset_value(name).map(str::to_owned));
+        let texts = |all: [Option<&str>; 5]| all.map(|text| text.map(str::to_owned));
+        assert_eq!(resets(&old), texts([Some("any"), Some("user"), Some("exact"), Some("any"), None]));
+        assert_eq!(resets(&new), texts([Some("any"), Some("new user"), Some("exact"), Some("new user"), None]));
+    }
+
+    #[test]
+    fn a_dialect_may_lack_what_the_pack_supports() {
+        let pack = pack();
+        let (old, new) = (Phone::find(&pack, "M1", "").unwrap(), Phone::find(&pack, "M1", "2").unwrap());
+        assert!(old.supports("time/zone") && !old.supports("tls/verify") && new.supports("tls/verify") && !new.supports("sip/srtp"));
+    }
 }

@@ -98,7 +98,9 @@ impl EffectFact {
     pub fn find<'a>(facts: &'a [Self], parameter: &str, phone: &Phone<'_>) -> Option<&'a Self> {
         let known = facts.iter().filter(|fact| phone.fit(&fact.pattern, parameter).is_some() && fact.is_for(phone));
         // `max_by_key` takes the last of equals; the first in the pack is to win.
-        known.rev_max(|fact| (phone.fit(&fact.pattern, parameter), usize::from(!fact.models.is_empty()) + usize::from(fact.firmware.is_some())))
+        known.rev_max(|fact| {
+            (phone.fit(&fact.pattern, parameter), usize::from(!fact.models.is_empty()) + usize::from(fact.firmware.is_some()))
+        })
     }
 }
 

@@ -371,6 +371,9 @@ fn last_hour() -> i32 {
 pub struct ResetFact {
     /// Parameters it speaks of; `@group.field` are those of an irregular field.
     pub pattern: Pattern,
+    /// Models it holds for; all where empty. `*` at the end of a name is any tail.
+    #[serde(default)]
+    pub models: Vec<Pattern>,
     /// Dialects it holds for; all where empty.
     #[serde(default)]
     pub dialects: Vec<String>,
