@@ -125,6 +125,8 @@ pub struct ClockView {
     pub hour: u32,
     /// 0 to 59.
     pub minute: u32,
+    /// The hour after, 0 to 23.
+    pub next_hour: u32,
 }
 
 /// A server: host and, where it is to be printed, port.
@@ -164,7 +166,11 @@ pub struct KeyView {
     pub index: u32,
     /// From 1, counted on over the phone and all its modules.
     pub number: u32,
-    /// The vendor's code by the table `key`; prints the code.
+    /// Group of names it belongs to: that of its block on the model, `module` on a module, else `key`.
+    pub group: String,
+    /// Its number within that group, from 1.
+    pub n: u32,
+    /// The vendor's code by the table `key` or that of its block; prints the code.
     pub kind: Code,
     /// The numbered list that holds what the key does, by the table `key_list`; empty where none does.
     pub list: String,
@@ -269,6 +275,8 @@ pub struct ZoneView {
     pub offset_hm: String,
     /// POSIX spelling: name, then hours WEST of UTC (`CET-1`, `NST+3:30`).
     pub posix_standard: String,
+    /// The same with letters for a name: `STD` where the zone data has a number (`STD-10:30`).
+    pub posix_letters: String,
     /// Summer time.
     pub summer: Option<SummerView>,
 }
@@ -280,6 +288,8 @@ pub struct SummerView {
     pub name: String,
     /// POSIX spelling: name, then hours WEST of UTC (`CEST-2`).
     pub posix: String,
+    /// The same with letters for a name: `DST` where the zone data has a number (`DST-11`).
+    pub posix_letters: String,
     /// Seconds the clock is put ahead.
     pub save_s: i32,
     /// Minutes the clock is put ahead.
@@ -465,8 +475,8 @@ impl<'p> View<'p> {
     }
 
     /// The n-th parameter name of a field in an irregular group; `None` where there is none.
-    pub fn param(&self, group: &str, field: &str, n: &u32) -> Option<&str> {
-        self.phone.name(group, field, *n)
+    pub fn param(&self, group: &str, field: &str, n: impl std::borrow::Borrow<u32>) -> Option<&str> {
+        self.phone.name(group, field, *n.borrow())
     }
 
     /// 802.1Q id of the phone's VLAN, where one is set.
@@ -670,7 +680,8 @@ fn check_in(rows: &[TimerRow]) -> CheckInView {
     match row.value {
         TimerValue::Clock(time) => {
             let (hour, minute) = (u32::from(time.minutes()) / 60, u32::from(time.minutes()) % 60);
-            CheckInView { clock: Some(ClockView { time: time.to_string(), hour, minute }), ..CheckInView::default() }
+            let next_hour = (hour + 1) % 24;
+            CheckInView { clock: Some(ClockView { time: time.to_string(), hour, minute, next_hour }), ..CheckInView::default() }
         }
         TimerValue::Units(0) => CheckInView { off: true, ..CheckInView::default() },
         TimerValue::Units(_) => CheckInView { interval: TimerViews::of(rows, 0).check_in, ..CheckInView::default() },
@@ -763,7 +774,7 @@ impl Looker<'_> {
     /// The pickup code where it can be dialled before the number; where the pack's table `pickup` lacks the
     /// word for its place, the setting is not supported.
     fn pickup_prefix(&mut self, code: &str) -> Option<String> {
-        self.phone.codes("pickup").next()?;
+        self.phone.code_table("pickup")?;
         let prefix = code.strip_suffix("{}").unwrap_or(code);
         let place = if prefix.contains("{}") { "around" } else { "before" };
         self.code("pickup", "calling/pickup_code", place).map(|_| prefix.to_owned())
@@ -774,8 +785,7 @@ impl Looker<'_> {
         let value = value?;
         let word = value.to_string();
         let known = self.phone.supports(setting);
-        let has_table = self.phone.pack.codes.contains_key(table) || self.phone.dialect.codes.contains_key(table);
-        if has_table {
+        if self.phone.code_table(table).is_some() {
             return self.code(table, setting, &word);
         }
         let code = self.phone.code("bool", &word).unwrap_or(if value { "1" } else { "0" }).to_owned();
@@ -855,6 +865,7 @@ impl ZoneView {
             };
             SummerView {
                 posix: format!("{}{}", summer.name, posix_offset(offset + save)),
+                posix_letters: format!("{}{}", letters(&summer.name, "DST"), posix_offset(offset + save)),
                 name: summer.name.clone(),
                 save_s: save,
                 save_min: save / 60,
@@ -865,6 +876,7 @@ impl ZoneView {
         let view = Self {
             name: zone.name.to_owned(),
             posix_standard: format!("{}{}", zone.standard, posix_offset(offset)),
+            posix_letters: format!("{}{}", letters(&zone.standard, "STD"), posix_offset(offset)),
             standard: zone.standard.clone(),
             offset_s: offset,
             offset_hm: hours_minutes(offset, true),
@@ -903,6 +915,11 @@ fn hours_minutes(seconds: i32, plus: bool) -> String {
         ""
     };
     if minutes == 0 { format!("{sign}{hours}") } else { format!("{sign}{hours}:{minutes:02}") }
+}
+
+/// An abbreviation as it is, or the other where it is not letters alone (`+1030`).
+fn letters<'a>(name: &'a str, other: &'a str) -> &'a str {
+    if name.bytes().all(|b| b.is_ascii_alphabetic()) { name } else { other }
 }
 
 /// POSIX counts west of Greenwich.
