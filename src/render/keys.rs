@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::view::{Code, KeyView, LineView, Looker};
+use super::look::Looker;
+use super::view::{Code, KeyView, LineView};
 use crate::{
     domain::{Device, Fill, Key, KeyType, merge::Effective},
     vendor::Phone,

@@ -3,8 +3,9 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
+    look::Looker,
     timers::TimerRow,
-    view::{Code, CodecView, LineView, Looker, ServerView, TimerViews},
+    view::{Code, CodecView, LineView, ServerView, TimerViews},
 };
 use crate::domain::{
     Device, FieldError, Line,
