@@ -101,8 +101,7 @@ impl Server {
     /// Asks the API as the unscoped administrator; the path is below `/api/v1`.
     pub(crate) async fn api(&self, method: &str, path: &str, body: Option<&serde_json::Value>) -> reqwest::Response {
         let method = method.parse().unwrap();
-        let mut request =
-            reqwest::Client::new().request(method, self.url("admin", &format!("/api/v1{path}"))).bearer_auth(ADMIN_TOKEN);
+        let mut request = reqwest::Client::new().request(method, self.url("admin", &format!("/api/v1{path}"))).bearer_auth(ADMIN_TOKEN);
         if let Some(body) = body {
             request = request.json(body);
         }

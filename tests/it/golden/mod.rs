@@ -6,6 +6,7 @@
 //! `false` where it must be absent), `warnings = ["code"]`, or `refuses = ["code"]` where there is no file.
 
 mod render;
+mod serve;
 
 use std::{
     collections::BTreeMap,

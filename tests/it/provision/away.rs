@@ -26,7 +26,8 @@ impl Gate {
     }
 
     async fn shut(&mut self) {
-        let end = format!("SELECT CAST(COUNT(pg_terminate_backend(pid, 5000)) AS BIGINT) FROM pg_stat_activity WHERE datname = '{}'", self.name);
+        let end =
+            format!("SELECT CAST(COUNT(pg_terminate_backend(pid, 5000)) AS BIGINT) FROM pg_stat_activity WHERE datname = '{}'", self.name);
         self.set("false").await;
         self.server.execute(AssertSqlSafe(end)).await.unwrap();
     }

@@ -75,7 +75,8 @@ async fn a_phone_that_has_the_file_gets_304() {
     let app = served().await;
     for mac in [YEALINK, POLY] {
         let tag = app.fetch(&format!("{mac}.cfg")).await.header("etag").unwrap().to_owned();
-        let matching = [tag.clone(), format!("W/{tag}"), "*".into(), format!("\"x\", {tag}"), format!(" W/\"y\" ,W/{tag}"), format!("\"a,b\",{tag}")];
+        let matching =
+            [tag.clone(), format!("W/{tag}"), "*".into(), format!("\"x\", {tag}"), format!(" W/\"y\" ,W/{tag}"), format!("\"a,b\",{tag}")];
         for value in matching {
             let answer = app.phone(conditional(mac, &value)).await.expect(304);
             assert_eq!(answer.body, b"");
@@ -122,7 +123,8 @@ async fn an_edit_is_in_force_for_the_next_request() {
 async fn what_else_a_phone_says_of_itself_changes_no_byte() {
     let app = served().await;
     let file = app.fetch(&format!("{YEALINK}.cfg")).await.body;
-    let request = |agent: &str, host: &str| Call::get(&format!("/provision/{YEALINK}.cfg?x=1")).header("user-agent", agent).header("host", host);
+    let request =
+        |agent: &str, host: &str| Call::get(&format!("/provision/{YEALINK}.cfg?x=1")).header("user-agent", agent).header("host", host);
     for (agent, host) in [("Yealink SIP-T58A 58.86.0.20", "a.example"), ("PolycomVVX-VVX_410-UA/5.9", "b.example:8080"), ("", "")] {
         let call = request(agent, host).header("accept-language", "de").header("range", "bytes=0-9").header("accept", "application/json");
         assert_eq!(app.phone(call).await.expect(200).body, file);

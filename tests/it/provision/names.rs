@@ -98,7 +98,25 @@ pub(super) fn nobodys() -> Vec<String> {
     ]
     .map(str::to_owned)
     .into();
-    for odd in ["/", "//", "../", "./", "a//", "a/../", "a/./", "%2f", "..%2f", "%2e%2e%2f", "a%2f", "a%2F", "..%5c", "%5c", ".hidden/", "%00/", "%ff/"] {
+    for odd in [
+        "/",
+        "//",
+        "../",
+        "./",
+        "a//",
+        "a/../",
+        "a/./",
+        "%2f",
+        "..%2f",
+        "%2e%2e%2f",
+        "a%2f",
+        "a%2F",
+        "..%5c",
+        "%5c",
+        ".hidden/",
+        "%00/",
+        "%ff/",
+    ] {
         names.push(format!("{odd}{mac}.cfg"));
     }
     for digit in ["a", "%61", "0", "/", "a/", "%00", "%ff"] {
@@ -121,9 +139,22 @@ async fn what_is_nobodys_name_is_404() {
 async fn nothing_but_provision_is_there() {
     let app = served().await;
     let name = format!("{YEALINK}.cfg");
-    let paths = ["/".into(), format!("/{name}"), "/provision".into(), "/provision/".into(), format!("/Provision/{name}"), format!("//provision/{name}"),
-        format!("/provision//{name}"), "/api/v1/devices".into(), "/docs".into(), "/openapi.json".into(), "/metrics".into(), "/livez".into(),
-        format!("/provision/s/secret/../{name}"), format!("/x/../provision/{name}")];
+    let paths = [
+        "/".into(),
+        format!("/{name}"),
+        "/provision".into(),
+        "/provision/".into(),
+        format!("/Provision/{name}"),
+        format!("//provision/{name}"),
+        format!("/provision//{name}"),
+        "/api/v1/devices".into(),
+        "/docs".into(),
+        "/openapi.json".into(),
+        "/metrics".into(),
+        "/livez".into(),
+        format!("/provision/s/secret/../{name}"),
+        format!("/x/../provision/{name}"),
+    ];
     for path in paths {
         let answer = app.phone(Call::get(&path)).await;
         assert_eq!((answer.status, answer.body.len()), (404, 0), "{path}");

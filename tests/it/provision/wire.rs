@@ -50,7 +50,12 @@ async fn refusals_are_alike_byte_by_byte() {
     assert_eq!((status.as_str(), body.len()), ("HTTP/1.1 404 Not Found", 0));
     assert!(headers.contains(&"content-length: 0".to_owned()), "{headers:?}");
     let mut paths: Vec<Vec<u8>> = super::names::nobodys().iter().map(|name| format!("/provision/{name}").into_bytes()).collect();
-    paths.extend([b"/".to_vec(), b"//".to_vec(), b"/provision/../provision/805ec0123456.cfg".to_vec(), b"/provision/805ec0123456.xml".to_vec()]);
+    paths.extend([
+        b"/".to_vec(),
+        b"//".to_vec(),
+        b"/provision/../provision/805ec0123456.cfg".to_vec(),
+        b"/provision/805ec0123456.xml".to_vec(),
+    ]);
     for path in paths {
         let shown = String::from_utf8_lossy(&path[..path.len().min(80)]).into_owned();
         assert_eq!(answer(&server, &request("GET", &path)), (status.clone(), headers.clone(), body.clone()), "{shown}");
