@@ -46,6 +46,18 @@ fn reset_of(vendor: &str, before: &Parameters, with: &Parameters) -> Parameters 
     expected
 }
 
+/// The parameters are these, or what differs is told.
+#[track_caller]
+fn same(found: &Parameters, expected: &Parameters, what: &str) {
+    let differing: Vec<_> = found
+        .keys()
+        .chain(expected.keys().filter(|name| !found.contains_key(*name)))
+        .filter(|name| found.get(*name) != expected.get(*name))
+        .map(|name| format!("{name}: {:?} for {:?}", found.get(name), expected.get(name)))
+        .collect();
+    assert!(differing.is_empty(), "{what}: {differing:#?}");
+}
+
 /// Settings that phones are sent back from; the pointer and a value.
 fn settings() -> Vec<(&'static str, Value)> {
     vec![
@@ -85,7 +97,7 @@ async fn what_is_taken_away_is_sent_with_its_reset_value_until_it_is_cleared_or_
         for (mac, vendor) in vendors {
             let expected = reset_of(vendor, &before[mac], &with[mac]);
             resets_seen += expected.len() - before[mac].len();
-            assert_eq!(parameters(&app, mac).await, expected, "{vendor} without {pointer}");
+            same(&parameters(&app, mac).await, &expected, &format!("{vendor} without {pointer}"));
         }
         // Other writes keep it, a PUT that leaves it out as well.
         let mut document = app.get("/tenants/default").await.json();
@@ -95,12 +107,12 @@ async fn what_is_taken_away_is_sent_with_its_reset_value_until_it_is_cleared_or_
         let shown = app.patch("/tenants/default", &patch(pointer, &value)).await.expect(200).json();
         assert_eq!(reset_paths(&shown), [""; 0]);
         for (mac, vendor) in vendors {
-            assert_eq!(parameters(&app, mac).await, with[mac], "{vendor} with {pointer} again");
+            same(&parameters(&app, mac).await, &with[mac], &format!("{vendor} with {pointer} again"));
         }
         app.patch("/tenants/default", &patch(pointer, &Value::Null)).await.expect(200);
         app.patch("/tenants/default", &json!({"resets": []})).await.expect(200);
         for (mac, vendor) in vendors {
-            assert_eq!(parameters(&app, mac).await, before[mac], "{vendor}, cleared of {pointer}");
+            same(&parameters(&app, mac).await, &before[mac], &format!("{vendor}, cleared of {pointer}"));
         }
     }
     assert!(resets_seen > 20, "the packs know reset values: {resets_seen}");
@@ -144,11 +156,11 @@ async fn what_another_layer_still_sets_is_not_reset() {
     let own = parameters(&app, YEALINK).await;
     assert_ne!(own, inherited);
     assert_eq!(reset_paths(&app.patch(&device, &none).await.expect(200).json()), [""; 0], "the tenant's is in force again");
-    assert_eq!(parameters(&app, YEALINK).await, inherited);
+    same(&parameters(&app, YEALINK).await, &inherited, "the phone");
     // And a reset below is silent where a nearer layer sets it.
     app.patch(&device, &zone("America/New_York")).await.expect(200);
     assert_eq!(reset_paths(&app.patch("/tenants/default", &none).await.expect(200).json()), ["/settings/time/zone"]);
-    assert_eq!(parameters(&app, YEALINK).await, own);
+    same(&parameters(&app, YEALINK).await, &own, "the phone");
 }
 
 #[tokio::test]
@@ -170,7 +182,7 @@ async fn what_a_phone_finds_its_way_back_with_is_left_on_it() {
         let with = parameters(&app, YEALINK).await;
         assert_ne!(with, before, "{pointer} is emitted");
         app.patch("/tenants/default", &patch(&Value::Null)).await.expect(200);
-        assert_eq!(parameters(&app, YEALINK).await, before, "{pointer} is not reset");
+        same(&parameters(&app, YEALINK).await, &before, &format!("{pointer} is not reset"));
         assert_eq!(warnings(&app, YEALINK).await, ["left_on_phone"], "{pointer}");
         app.patch("/tenants/default", &json!({"resets": []})).await.expect(200);
         assert_eq!(warnings(&app, YEALINK).await, [""; 0]);
@@ -191,11 +203,11 @@ async fn raw_parameters_and_keys_are_reset_too() {
     assert_eq!(reset_paths(&shown), [format!("/parameters/yealink/{name}")]);
     assert_eq!(parameters(&app, YEALINK).await.get(name).map(String::as_str), pack.reset_value(name));
     app.patch(&path, &json!({"resets": []})).await.expect(200);
-    assert_eq!(parameters(&app, YEALINK).await, before);
+    same(&parameters(&app, YEALINK).await, &before, "the phone");
 
     app.patch(&path, &json!({"keys": [{"position": 2, "type": "blf", "value": "101"}]})).await.expect(200);
     let with = parameters(&app, YEALINK).await;
     let shown = app.patch(&path, &json!({"keys": null})).await.expect(200).json();
     assert_eq!(reset_paths(&shown), ["/keys"]);
-    assert_eq!(parameters(&app, YEALINK).await, reset_of("yealink", &before, &with));
+    same(&parameters(&app, YEALINK).await, &reset_of("yealink", &before, &with), "the phone");
 }
