@@ -195,7 +195,9 @@ impl App {
             return Err(AppError::Conflict("this MAC is taken".into()));
         }
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        options.precondition.check_absent(stored.as_ref().map(|s| s.revision), mac.is_some(), || format!("device {} exists already", device.mac))?;
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), mac.is_some(), || format!("device {} exists already", device.mac))?;
         let mut old = stored.map(|stored| stored.value);
         let (lines, mut wrong) = (check::SentLines::of(&body), Vec::new());
         check::keep_secrets(&mut device, old.as_mut(), |device, visit| device.secrets(visit), &mut wrong);

@@ -78,7 +78,9 @@ impl App {
         let reference = profile.reference();
         let stored = actor.replaces(write.profile(&reference).await, is_patch, options)?;
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        options.precondition.check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("profile {reference} exists already"))?;
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("profile {reference} exists already"))?;
         let mut old = stored.map(|stored| stored.value);
         check::keep_secrets(&mut profile, old.as_mut(), |profile, visit| profile.secrets(visit), &mut errors);
         let below = base_chain(&mut write, &tenants, &profile, &mut errors).await?;

@@ -69,7 +69,9 @@ impl App {
             return Err(AppError::Conflict("this id is taken".into()));
         }
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        options.precondition.check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("tenant {} exists already", tenant.id))?;
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("tenant {} exists already", tenant.id))?;
         let mut old = stored.map(|stored| stored.value);
         check::keep_secrets(&mut tenant, old.as_mut(), |tenant, visit| tenant.secrets(visit), &mut errors);
         self.check_parent(actor, &mut write, &tenant, old.as_ref(), &mut errors).await?;

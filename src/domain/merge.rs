@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     device::Device,
-    fields::{Setting, overlay_field, split_pointer},
+    fields::{Reader, Setting, overlay_field, split_pointer},
     key::{Key, KeyType},
     layer::{Layer, Reset},
     line::Line,
@@ -188,7 +188,8 @@ impl Effective {
                     line.plant(&format!("/{pointer}"), reset.was.as_ref());
                 }
             } else if reset.path == "/keys" {
-                ghost.keys = Some(BTreeMap::new());
+                let was = reset.was.as_ref().and_then(|was| Key::read_list(was, &mut Reader::default()));
+                ghost.keys = Some(was.into_iter().flatten().map(|key| ((key.module, key.position), key)).collect());
             }
         }
         ghost
@@ -206,7 +207,7 @@ pub fn line_of(path: &str) -> Option<u32> {
     split_pointer(path.strip_prefix("/lines")?)?.0.parse().ok()
 }
 
-fn merge_keys(keys: &mut Option<BTreeMap<(u32, u32), Key>>, layer: Option<&[Key]>) {
+pub(super) fn merge_keys(keys: &mut Option<BTreeMap<(u32, u32), Key>>, layer: Option<&[Key]>) {
     let Some(layer) = layer else { return };
     let keys = keys.get_or_insert_default();
     if layer.is_empty() {

@@ -8,7 +8,7 @@ use super::{
     device::Device,
     fields::Setting,
     layer::{Layer, Reset, parameter_pointer},
-    merge::{Source, line_of},
+    merge::{Source, line_of, merge_keys},
     secret::is_marker,
     settings::Settings,
 };
@@ -26,6 +26,7 @@ pub fn is_left_on_phone(path: &str) -> bool {
 pub fn chain_leaves(layers: &[(Source, &Layer)], device: Option<&Device>) -> BTreeMap<String, Value> {
     let mut settings = Settings::default();
     let mut leaves = BTreeMap::new();
+    let mut keys = None;
     for (_, layer) in layers {
         settings.overlay(&layer.settings, &mut String::new(), &mut |_| {});
         for (selector, named) in &layer.parameters {
@@ -33,10 +34,9 @@ pub fn chain_leaves(layers: &[(Source, &Layer)], device: Option<&Device>) -> BTr
                 leaves.insert(parameter_pointer(selector, name), serde_json::json!(value));
             }
         }
-        if layer.keys.is_some() {
-            leaves.insert("/keys".to_owned(), Value::Null);
-        }
+        merge_keys(&mut keys, layer.keys.as_deref());
     }
+    leaves.extend(keys.map(|keys| ("/keys".to_owned(), serde_json::json!(keys.values().collect::<Vec<_>>()))));
     let mut visit = |path: &str, value: Value| {
         leaves.insert(path.to_owned(), value);
     };

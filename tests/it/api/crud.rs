@@ -16,7 +16,12 @@ fn kinds() -> [Kind; 3] {
     device["settings"] = settings.clone();
     device["name"] = json!("Reception");
     [
-        Kind { list: "/tenants", one: "/tenants/acme", id: "id", document: json!({"id": "acme", "name": "Reception", "settings": settings}) },
+        Kind {
+            list: "/tenants",
+            one: "/tenants/acme",
+            id: "id",
+            document: json!({"id": "acme", "name": "Reception", "settings": settings}),
+        },
         Kind {
             list: "/tenants/default/profiles",
             one: "/tenants/default/profiles/desk",
@@ -116,7 +121,9 @@ async fn the_document_and_the_path_must_agree() {
     ] {
         assert!(app.put(path, &body).await.error_paths().contains(&pointer.to_owned()), "{path}");
     }
-    for (path, body, pointer) in [("/tenants", json!({}), "/id"), ("/tenants/default/profiles", json!({}), "/id"), ("/devices", json!({}), "/mac")] {
+    for (path, body, pointer) in
+        [("/tenants", json!({}), "/id"), ("/tenants/default/profiles", json!({}), "/id"), ("/devices", json!({}), "/mac")]
+    {
         assert!(app.post(path, &body).await.error_paths().contains(&pointer.to_owned()), "{path}");
     }
 }
@@ -135,7 +142,9 @@ async fn what_is_referred_to_cannot_be_deleted() {
         app.delete(path).await.problem(409);
         app.get(path).await.expect(200);
     }
-    for path in [&format!("/devices/{YEALINK}"), "/tenants/site", "/tenants/acme/profiles/desk", "/tenants/acme/profiles/base", "/tenants/acme"] {
+    for path in
+        [&format!("/devices/{YEALINK}"), "/tenants/site", "/tenants/acme/profiles/desk", "/tenants/acme/profiles/base", "/tenants/acme"]
+    {
         app.delete(path).await.expect(204);
     }
     app.delete("/tenants/default").await.problem(409);

@@ -117,7 +117,10 @@ async fn vendors_tell_their_facts() {
             assert!(facts[member].as_array().is_some_and(|list| !list.is_empty() || member == "models"), "{member} of {id}");
         }
         for timer in facts["timers"].as_array().unwrap() {
-            assert!(timer["unit_s"].is_u64() && timer["parameter"].is_string() && timer.get("min").is_some() && timer.get("max").is_some(), "{timer}");
+            assert!(
+                timer["unit_s"].is_u64() && timer["parameter"].is_string() && timer.get("min").is_some() && timer.get("max").is_some(),
+                "{timer}"
+            );
         }
     }
     app.get("/vendors/acme").await.problem(404);

@@ -28,7 +28,8 @@ fn plan(answer: Answer) -> Value {
     let devices = &plan["devices"];
     assert_eq!(members(devices), ["changed", "failed", "never_served", "total", "unchanged"]);
     assert_eq!(members(&plan["effects"]), EFFECTS);
-    let [changed, unchanged, failed, total, never] = ["changed", "unchanged", "failed", "total", "never_served"].map(|member| number(&devices[member]));
+    let [changed, unchanged, failed, total, never] =
+        ["changed", "unchanged", "failed", "total", "never_served"].map(|member| number(&devices[member]));
     assert_eq!(changed + unchanged + failed, total);
     assert!(never <= changed);
     assert_eq!(EFFECTS.iter().map(|effect| number(&plan["effects"][*effect])).sum::<u64>(), changed);
@@ -115,7 +116,11 @@ on_both_databases! {
 async fn what_changes_no_byte_is_unchanged() {
     let app = TestApp::new().await;
     fleet(&app).await;
-    for (path, body, total) in [("/tenants/default", json!({"name": "x"}), 3), ("/devices/805ec0123456", json!({"name": "x"}), 1), ("/devices/805ec0123456", json!({}), 1)] {
+    for (path, body, total) in [
+        ("/tenants/default", json!({"name": "x"}), 3),
+        ("/devices/805ec0123456", json!({"name": "x"}), 1),
+        ("/devices/805ec0123456", json!({}), 1),
+    ] {
         let plan = planned(&app, "PATCH", path, &body).await;
         assert_eq!(plan["devices"], json!({"total": total, "changed": 0, "unchanged": total, "never_served": 0, "failed": 0}));
         assert_eq!((&plan["parameters"], &plan["sample"]), (&json!([]), &json!([])));
@@ -126,7 +131,9 @@ async fn what_changes_no_byte_is_unchanged() {
 async fn never_served_is_who_was_handed_no_whole_file() {
     let app = TestApp::new().await;
     fleet(&app).await;
-    let never = async || planned(&app, "PATCH", "/tenants/default", &json!({"settings": {"sip": {"port": 5070}}})).await["devices"]["never_served"].clone();
+    let never = async || {
+        planned(&app, "PATCH", "/tenants/default", &json!({"settings": {"sip": {"port": 5070}}})).await["devices"]["never_served"].clone()
+    };
     assert_eq!(never().await, 3);
     app.phone(Call::new("HEAD", &format!("/provision/{YEALINK}.cfg"))).await.expect(200);
     app.phone(Call::get(&format!("/provision/{POLY}.cfg")).header("if-none-match", "*")).await.expect(304);

@@ -32,16 +32,41 @@ async fn every_error_of_a_device_is_told_at_once() {
         "parameters": {"acme": {"x": "y"}, "yealink/T46S": {"a b/c~d": "x"}, "yealink": {"account.1.label": 5}},
     });
     let expected = [
-        "/colour", "/tenant", "/profile", "/name", "/enabled",
-        "/settings/sip/server", "/settings/sip/tranport", "/settings/sip/port", "/settings/sip/codecs/1", "/settings/sip/backup/mode",
-        "/settings/timers/registration/interval", "/settings/timers/subscription/interval", "/settings/timers/phonebook/interval",
-        "/settings/timers/check_in/from", "/settings/timers/check_in/spread", "/settings/timers/failback/interval",
-        "/settings/timers/registration_retry/floor", "/settings/timers/lunch",
-        "/settings/time/zone", "/settings/locale/language", "/settings/locale/tones", "/settings/network/vlan/id",
-        "/settings/phonebooks/0/url", "/settings/firmware/acme~1T1",
-        "/lines/1/line", "/lines/2/line", "/lines/3/line", "/lines/4/shade",
-        "/keys/1/position", "/keys/2/position", "/keys/2/type", "/keys/3/code",
-        "/parameters/acme", "/parameters/yealink~1T46S/a b~1c~0d", "/parameters/yealink/account.1.label",
+        "/colour",
+        "/tenant",
+        "/profile",
+        "/name",
+        "/enabled",
+        "/settings/sip/server",
+        "/settings/sip/tranport",
+        "/settings/sip/port",
+        "/settings/sip/codecs/1",
+        "/settings/sip/backup/mode",
+        "/settings/timers/registration/interval",
+        "/settings/timers/subscription/interval",
+        "/settings/timers/phonebook/interval",
+        "/settings/timers/check_in/from",
+        "/settings/timers/check_in/spread",
+        "/settings/timers/failback/interval",
+        "/settings/timers/registration_retry/floor",
+        "/settings/timers/lunch",
+        "/settings/time/zone",
+        "/settings/locale/language",
+        "/settings/locale/tones",
+        "/settings/network/vlan/id",
+        "/settings/phonebooks/0/url",
+        "/settings/firmware/acme~1T1",
+        "/lines/1/line",
+        "/lines/2/line",
+        "/lines/3/line",
+        "/lines/4/shade",
+        "/keys/1/position",
+        "/keys/2/position",
+        "/keys/2/type",
+        "/keys/3/code",
+        "/parameters/acme",
+        "/parameters/yealink~1T46S/a b~1c~0d",
+        "/parameters/yealink/account.1.label",
     ];
     refused(app.put(&format!("/devices/{YEALINK}"), &document).await, &expected);
     // A bad MAC hides none of the others, nor does a missing one.
@@ -72,7 +97,9 @@ async fn every_error_of_a_tenant_and_a_profile_is_told_at_once() {
 #[tokio::test]
 async fn macs_that_are_no_ones_own_are_refused() {
     let app = TestApp::new().await;
-    for mac in ["000000000000", "ff:ff:ff:ff:ff:ff", "01005e000001", "805ec012345", "805ec01234567", "", "80 5e c0 12 34 56", "805ec012345g"] {
+    for mac in
+        ["000000000000", "ff:ff:ff:ff:ff:ff", "01005e000001", "805ec012345", "805ec01234567", "", "80 5e c0 12 34 56", "805ec012345g"]
+    {
         let mut device = phone(mac, "yealink", None);
         refused(app.post("/devices?accept=errors", &device).await, &["/mac"]);
         device["mac"] = Value::Null;
@@ -124,8 +151,16 @@ async fn an_interval_below_the_floor_in_force_at_its_own_layer_is_a_decision() {
 async fn off_is_taken_where_a_phone_may_be_without_the_timer() {
     let app = TestApp::new().await;
     for (timer, may) in [
-        ("check_in", true), ("keepalive", true), ("phonebook", true), ("mwi_subscription", true), ("registration", false), ("subscription", false),
-        ("registration_lead", false), ("registration_retry", false), ("check_in_retry", false), ("failback", false),
+        ("check_in", true),
+        ("keepalive", true),
+        ("phonebook", true),
+        ("mwi_subscription", true),
+        ("registration", false),
+        ("subscription", false),
+        ("registration_lead", false),
+        ("registration_retry", false),
+        ("check_in_retry", false),
+        ("failback", false),
     ] {
         let answer = app.patch("/tenants/default", &json!({"settings": {"timers": {timer: {"interval": 0}}}})).await;
         if may { _ = answer.expect(200) } else { refused(answer, &[&format!("/settings/timers/{timer}/interval")]) }
@@ -148,7 +183,10 @@ async fn a_value_that_the_format_cannot_carry_is_refused_when_written() {
     let lines = json!({"lines": [{"line": 2, "user": "200", "password": " x"}, {"line": 1, "user": "100"}]});
     refused(app.patch(&path, &lines).await, &["/lines/0/password"]);
     for control in ["a\nb", "a\tb", "a\u{0}b", "a\u{7f}b", "a\u{85}b"] {
-        refused(app.patch(&path, &json!({"parameters": {"yealink": {"account.1.label": control}}})).await, &["/parameters/yealink/account.1.label"]);
+        refused(
+            app.patch(&path, &json!({"parameters": {"yealink": {"account.1.label": control}}})).await,
+            &["/parameters/yealink/account.1.label"],
+        );
         refused(app.patch(&format!("/devices/{LINPHONE}"), &json!({"lines": [{"line": 1, "user": control}]})).await, &["/lines/0/user"]);
     }
 }

@@ -58,7 +58,9 @@ async fn a_profile_is_named_within_its_tenant_or_of_an_ancestor() {
     app.post("/devices", &device).await.expect(201);
     let own = format!("/devices/{YEALINK}");
     for (path, member) in [(own.as_str(), "profile"), ("/tenants/site", "profile"), ("/tenants/site/profiles/site-desk", "extends")] {
-        for (reference, shown) in [("provider/provider-desk", "provider/provider-desk"), ("site-desk", "site/site-desk"), ("site/site-desk", "site/site-desk")] {
+        for (reference, shown) in
+            [("provider/provider-desk", "provider/provider-desk"), ("site-desk", "site/site-desk"), ("site/site-desk", "site/site-desk")]
+        {
             if member == "extends" && shown == "site/site-desk" {
                 continue;
             }
@@ -111,7 +113,12 @@ async fn an_explicit_none_ends_what_would_be_inherited() {
     let app = TestApp::new().await;
     fleet(&app).await;
     let path = format!("/devices/{YEALINK}");
-    app.patch("/tenants/default", &json!({"settings": {"sip": {"outbound_proxy": {"server": "proxy.example"}}, "time": {"ntp": ["ntp.example"]}}})).await.expect(200);
+    app.patch(
+        "/tenants/default",
+        &json!({"settings": {"sip": {"outbound_proxy": {"server": "proxy.example"}}, "time": {"ntp": ["ntp.example"]}}}),
+    )
+    .await
+    .expect(200);
     let text = async || app.fetch(&format!("{YEALINK}.cfg")).await.expect(200).text();
     assert!(text().await.contains("proxy.example") && text().await.contains("ntp.example"));
     let nones = json!({"settings": {"sip": {"outbound_proxy": {"server": ""}}, "time": {"ntp": []}}});

@@ -54,7 +54,11 @@ async fn the_revision_that_is_stored_lets_a_write_pass() {
 #[tokio::test]
 async fn what_is_not_there_matches_nothing() {
     let app = made().await;
-    for (path, body) in [("/tenants/new", json!({})), ("/tenants/default/profiles/new", json!({})), ("/devices/805ec0123457", phone("805ec0123457", "yealink", None))] {
+    for (path, body) in [
+        ("/tenants/new", json!({})),
+        ("/tenants/default/profiles/new", json!({})),
+        ("/devices/805ec0123457", phone("805ec0123457", "yealink", None)),
+    ] {
         for tag in ["*", "\"1\""] {
             app.api(Call::api("PUT", path).json(&body).header("if-match", tag)).await.problem(412);
         }

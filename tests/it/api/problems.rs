@@ -11,7 +11,15 @@ async fn without_a_token_or_with_a_wrong_one_it_is_401() {
         assert_eq!(bare.header("www-authenticate").map(|value| &value[..6]), Some("Bearer"));
         bare.problem(401);
     }
-    for authorization in ["Bearer", "Bearer ", "Bearer wrong", "Basic YTpi", ADMIN_TOKEN, &format!("bearer {ADMIN_TOKEN}x"), &format!("Bearer x{ADMIN_TOKEN}")] {
+    for authorization in [
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        "Basic YTpi",
+        ADMIN_TOKEN,
+        &format!("bearer {ADMIN_TOKEN}x"),
+        &format!("Bearer x{ADMIN_TOKEN}"),
+    ] {
         app.ask(Call::api("GET", "/tenants").header("authorization", authorization)).await.problem(401);
     }
     // Who asks comes before what is asked.
@@ -24,7 +32,9 @@ async fn a_body_that_is_no_json_is_400() {
     let app = TestApp::new().await;
     let deep = "[".repeat(100_000);
     for body in ["", "{", "{\"name\": }", "nonsense", "{} {}", "\u{feff}{}", deep.as_str()] {
-        for (method, path) in [("PUT", "/tenants/acme"), ("PATCH", "/tenants/default"), ("POST", "/devices"), ("POST", "/tenants/default/profiles")] {
+        for (method, path) in
+            [("PUT", "/tenants/acme"), ("PATCH", "/tenants/default"), ("POST", "/devices"), ("POST", "/tenants/default/profiles")]
+        {
             app.api(Call::api(method, path).body("application/json", body.to_owned())).await.problem(400);
         }
     }
@@ -47,17 +57,35 @@ async fn a_body_that_is_too_large_is_413() {
     let app = TestApp::new().await;
     let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5 << 20));
     app.api(Call::api("PUT", "/tenants/acme").body("application/json", large.clone())).await.problem(413);
-    app.api(Call::api("PUT", "/tenants/acme").body("application/json", large.clone()).header("content-length", &large.len().to_string())).await.problem(413);
+    app.api(Call::api("PUT", "/tenants/acme").body("application/json", large.clone()).header("content-length", &large.len().to_string()))
+        .await
+        .problem(413);
     app.get("/tenants/acme").await.problem(404);
 }
 
 #[tokio::test]
 async fn what_is_not_there_is_404() {
     let app = TestApp::new().await;
-    for path in ["/", "/nothing", "/tenants/none", "/tenants/none/profiles", "/tenants/default/profiles/none", "/devices/805ec0123456", "/devices/no-mac",
-        "/devices/805ec0123456/files", "/devices/805ec0123456/files/x", "/devices/805ec0123456/timers", "/devices/805ec0123456/diff", "/devices/805ec0123456/x",
-        "/vendors/none", "/tenants/%00", "/tenants/%ff", "/tenants/UPPER", "/devices/%ff", "/tenants/"]
-    {
+    for path in [
+        "/",
+        "/nothing",
+        "/tenants/none",
+        "/tenants/none/profiles",
+        "/tenants/default/profiles/none",
+        "/devices/805ec0123456",
+        "/devices/no-mac",
+        "/devices/805ec0123456/files",
+        "/devices/805ec0123456/files/x",
+        "/devices/805ec0123456/timers",
+        "/devices/805ec0123456/diff",
+        "/devices/805ec0123456/x",
+        "/vendors/none",
+        "/tenants/%00",
+        "/tenants/%ff",
+        "/tenants/UPPER",
+        "/devices/%ff",
+        "/tenants/",
+    ] {
         app.get(path).await.problem(404);
     }
     app.ask(Call::get("/")).await.problem(404);

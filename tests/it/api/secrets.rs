@@ -78,8 +78,9 @@ on_both_databases! {
 
     async fn the_marker_sent_back_keeps_the_secret(db: &Db) {
         let app = TestApp::on(db).await;
-        let created = app.post("/devices", &device()).await.expect(201).json();
+        app.post("/devices", &device()).await.expect(201);
         let before = file(&app).await;
+        let created = app.get(&format!("/devices/{YEALINK}")).await.json();
         for secret in ["hunter2-one", "hunter2-two", "hunter2-raw"] {
             assert_eq!(before.contains(secret), secret != "hunter2-one", "the raw parameter beats the line's own: {before}");
         }
@@ -116,7 +117,12 @@ async fn a_marker_where_nothing_is_stored_is_422() {
         "settings": {"access": {"admin_password": set()}, "provisioning": {"url": set()}, "phonebooks": [{"url": set()}]},
         "parameters": {"yealink": {"account.1.password": set()}},
     });
-    let expected = ["/parameters/yealink/account.1.password", "/settings/access/admin_password", "/settings/phonebooks/0/url", "/settings/provisioning/url"];
+    let expected = [
+        "/parameters/yealink/account.1.password",
+        "/settings/access/admin_password",
+        "/settings/phonebooks/0/url",
+        "/settings/provisioning/url",
+    ];
     for path in ["/tenants/acme", "/tenants/default/profiles/desk"] {
         let mut paths = app.put(path, &layer).await.error_paths();
         paths.sort();
@@ -124,7 +130,10 @@ async fn a_marker_where_nothing_is_stored_is_422() {
     }
     // What only looks like the marker is no secret.
     for other in [json!({"set": false}), json!({"set": true, "x": 1}), json!({}), json!(true)] {
-        assert_eq!(app.patch(&path, &json!({"settings": {"provisioning": {"password": other}}})).await.status, if other == json!({}) { 200 } else { 422 });
+        assert_eq!(
+            app.patch(&path, &json!({"settings": {"provisioning": {"password": other}}})).await.status,
+            if other == json!({}) { 200 } else { 422 }
+        );
     }
 }
 
@@ -159,7 +168,8 @@ async fn a_changed_secret_is_a_change_and_shows_nowhere() {
     let path = format!("/devices/{YEALINK}");
     app.post("/devices", &device()).await.expect(201);
     app.fetch(&format!("{YEALINK}.cfg")).await.expect(200);
-    let plan = app.patch(&format!("{path}?dry_run=true"), &json!({"settings": {"access": {"admin_password": "hunter2-new"}}})).await.expect(200);
+    let plan =
+        app.patch(&format!("{path}?dry_run=true"), &json!({"settings": {"access": {"admin_password": "hunter2-new"}}})).await.expect(200);
     assert!(!plan.text().contains(SET), "{}", plan.text());
     assert_eq!(plan.json()["devices"]["changed"], 1);
     let lines = json!({"lines": [{"line": 1, "user": "101"}, {"line": 2, "user": "102", "password": "hunter2-changed"}, {"line": 4, "user": "104"}]});
@@ -170,5 +180,10 @@ async fn a_changed_secret_is_a_change_and_shows_nowhere() {
     let changes = diff.json()["changes"].as_array().unwrap().clone();
     let change = changes.iter().find(|change| change["parameter"] == "account.2.password").unwrap();
     assert_eq!((&change["from"], &change["to"]), (&json!("********"), &json!("********")));
-    assert!(diff.json()["unified"][format!("{YEALINK}.cfg")].as_str().unwrap().contains("-account.2.password = ********\n+account.2.password = ********"));
+    assert!(
+        diff.json()["unified"][format!("{YEALINK}.cfg")]
+            .as_str()
+            .unwrap()
+            .contains("-account.2.password = ********\n+account.2.password = ********")
+    );
 }

@@ -21,7 +21,10 @@ fn redo(row: &Value, mac: &str) {
     assert_eq!(row["hash"], format!("{h:016x}"), "{row}");
     for layer in ["interval", "spread", "floor", "ceiling"] {
         let source = row["source"][layer].as_str().unwrap();
-        assert!(["default", "device", "line"].contains(&source) || source.starts_with("tenant:") || source.starts_with("profile:"), "{source}");
+        assert!(
+            ["default", "device", "line"].contains(&source) || source.starts_with("tenant:") || source.starts_with("profile:"),
+            "{source}"
+        );
     }
     let unit = number(row, "unit_s");
     if row["value"].is_string() {
@@ -47,8 +50,25 @@ fn redo(row: &Value, mac: &str) {
 /// The rows of a device, each redone.
 async fn rows(app: &TestApp, mac: &str) -> Vec<Value> {
     let rows = app.get(&format!("/devices/{mac}/timers")).await.expect(200).json()["items"].as_array().unwrap().clone();
-    let members = ["timer", "key", "salt", "hash", "parameter", "unit_s", "vendor_min", "vendor_max", "interval", "spread", "floor", "ceiling", "steps",
-        "offset", "value", "value_s", "source"];
+    let members = [
+        "timer",
+        "key",
+        "salt",
+        "hash",
+        "parameter",
+        "unit_s",
+        "vendor_min",
+        "vendor_max",
+        "interval",
+        "spread",
+        "floor",
+        "ceiling",
+        "steps",
+        "offset",
+        "value",
+        "value_s",
+        "source",
+    ];
     for row in &rows {
         assert!(members.iter().all(|member| row.get(*member).is_some()), "{row}");
         redo(row, mac);
@@ -84,7 +104,10 @@ async fn the_built_in_numbers_are_those_of_the_table() {
         assert_eq!(row["salt"], "");
     }
     // A vector of spread-vectors.csv.
-    assert_eq!((&row(&rows, "registration/1")["value"], &row(&rows, "registration/1")["parameter"]), (&json!(3058), &json!("account.1.sip_server.1.expires")));
+    assert_eq!(
+        (&row(&rows, "registration/1")["value"], &row(&rows, "registration/1")["parameter"]),
+        (&json!(3058), &json!("account.1.sip_server.1.expires"))
+    );
 }
 
 #[tokio::test]
@@ -123,7 +146,8 @@ async fn each_number_names_the_layer_that_set_it() {
     device.as_object_mut().unwrap().extend(registration(json!({"floor": 100})).as_object().unwrap().clone());
     device["tenant"] = json!("site");
     device["profile"] = json!("default/desk");
-    device["lines"] = json!([{"line": 1, "user": "1"}, {"line": 3, "user": "3", "timers": {"registration": {"ceiling": 5000, "spread": 200}}}]);
+    device["lines"] =
+        json!([{"line": 1, "user": "1"}, {"line": 3, "user": "3", "timers": {"registration": {"ceiling": 5000, "spread": 200}}}]);
     app.post("/devices", &device).await.expect(201);
     let rows = rows(&app, "805ec0000001").await;
     assert_eq!(
@@ -138,7 +162,10 @@ async fn each_number_names_the_layer_that_set_it() {
     // The registrar lifts the floor, from the layer that says so.
     app.patch("/devices/805ec0000001", &json!({"settings": {"sip": {"registrar": {"min_expires": 1800}}}})).await.expect(200);
     let rows = self::rows(&app, "805ec0000001").await;
-    assert_eq!((&row(&rows, "registration/1")["floor"], &row(&rows, "registration/1")["source"]["floor"]), (&json!(1800), &json!("device")));
+    assert_eq!(
+        (&row(&rows, "registration/1")["floor"], &row(&rows, "registration/1")["source"]["floor"]),
+        (&json!(1800), &json!("device"))
+    );
     assert_eq!(row(&rows, "subscription/1")["floor"], 1800);
 }
 
@@ -186,15 +213,29 @@ async fn clock_mode_gives_a_minute_that_can_be_redone() {
 #[tokio::test]
 async fn a_timer_that_cannot_be_off_gets_the_default() {
     let app = four_vendors().await;
-    app.patch("/tenants/default", &json!({"settings": {"timers": {"mwi_subscription": {"interval": 0}, "keepalive": {"interval": 0}, "phonebook": {"interval": 0}}}})).await.expect(200);
+    app.patch(
+        "/tenants/default",
+        &json!({"settings": {"timers": {"mwi_subscription": {"interval": 0}, "keepalive": {"interval": 0}, "phonebook": {"interval": 0}}}}),
+    )
+    .await
+    .expect(200);
     let mut not_off = 0;
     for mac in ALL {
         let rows = rows(&app, mac).await;
         let told = warnings(&app, mac).await.contains(&"no_off".to_owned());
-        let on: Vec<_> = rows.iter().filter(|row| ["mwi_subscription", "keepalive", "phonebook"].contains(&row["timer"].as_str().unwrap()) && row["value"] != 0).collect();
+        let on: Vec<_> = rows
+            .iter()
+            .filter(|row| ["mwi_subscription", "keepalive", "phonebook"].contains(&row["timer"].as_str().unwrap()) && row["value"] != 0)
+            .collect();
         assert_eq!(told, !on.is_empty(), "{mac}: {on:?}");
         for row in on {
-            let default = if row["timer"] == "phonebook" { 21600 } else if row["timer"] == "keepalive" { 30 } else { 3600 };
+            let default = if row["timer"] == "phonebook" {
+                21600
+            } else if row["timer"] == "keepalive" {
+                30
+            } else {
+                3600
+            };
             assert_eq!(number(row, "interval"), default, "the number that was used");
             not_off += 1;
         }
