@@ -53,10 +53,11 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     let token = format!("demo-{}", random::hex::<8>());
     let config = config(directory.path(), &token)?;
     telemetry::start_log(&config).map_err(Failure::Usage)?;
-    let (sockets, notes) = bind(port)?;
+    let (sockets, note) = bind(port)?;
     let addresses = sockets.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
 
-    let fleet: Fleet = toml::from_str(FLEET).context("the sample fleet")?;
+    let mut fleet: Fleet = toml::from_str(FLEET).context("the sample fleet")?;
+    fleet.phones.retain(|phones| phones.device["vendor"].as_str().is_some_and(|id| crate::render::registry::find(id).is_some()));
     let app = start::open(&config).await?;
     tokio::select! {
         loaded = load(&app, &fleet) => loaded?,
@@ -65,7 +66,7 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
             return Ok(());
         }
     }
-    let screen = notes + &screen(&fleet, &addresses, &token);
+    let screen = note + &screen(&fleet, &addresses, &token);
     start::serve_on(app, sockets, async {
         // The commands are good from here on, and stand last. Whoever closed standard output reads none.
         let _ = print(&screen);
@@ -97,25 +98,25 @@ fn config(directory: &Path, token: &str) -> Result<Config, Failure> {
     Config::from_parts(None, own).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// The sockets, on loopback alone. A port that cannot be had is replaced by a free one, with a note.
+/// The sockets, on loopback alone. A port that cannot be had is replaced by a free one, which the note says.
 fn bind(port: Option<u16>) -> Result<([TcpListener; 3], String), Failure> {
-    let mut notes = String::new();
-    let mut bind = |number: u16| {
-        let (name, usual) = LISTENERS[usize::from(number)];
+    let mut taken = Vec::new();
+    let mut bind = |n: u16| {
+        let (name, usual) = LISTENERS[usize::from(n)];
         let wanted = match port {
             None => usual,
             Some(0) => 0,
-            Some(port) => port.saturating_add(number),
+            Some(port) => port.saturating_add(n),
         };
         let at = |port| server::bind(name, SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         at(wanted).or_else(|_| {
-            let socket = at(0)?;
-            notes += &format!("Port {wanted} is taken: {name} are on {}.\n", socket.local_addr()?);
-            Ok::<_, std::io::Error>(socket)
+            taken.push(wanted.to_string());
+            at(0)
         })
     };
     let sockets = [bind(0)?, bind(1)?, bind(2)?];
-    Ok((sockets, notes))
+    let note = if taken.is_empty() { String::new() } else { format!("Taken here: port {}. Free ones are used.\n", taken.join(", ")) };
+    Ok((sockets, note))
 }
 
 /// Writes the fleet on the path every write takes.
