@@ -68,7 +68,19 @@ fn fail(at: usize, what: &str) -> FormatError {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_value_is_read_as_it_was_written(value in "[^\\p{Cc}\u{fffe}\u{ffff}]{0,60}", number in 0u32..99999) {
+            let escaped = quick_xml::escape::escape(value.as_str());
+            let text = format!("<config>\n    <P{number}>{escaped}</P{number}>\n    <item name=\"a.{number}\">{escaped}</item>\n</config>");
+            let read: Vec<_> = read(&text).unwrap().into_iter().map(|p| (p.name, p.value)).collect();
+            prop_assert_eq!(read, [(format!("P{number}"), value.clone()), (format!("a.{number}"), value)]);
+        }
+    }
 
     #[test]
     fn both_forms_are_read() {

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::view::{Code, KeyView, LineView, Looker};
-use crate::domain::{Device, Fill, Key, KeyType, merge::Effective};
+use super::look::Looker;
+use super::view::{Code, KeyView, LineView};
+use crate::{
+    domain::{Device, Fill, Key, KeyType, merge::Effective},
+    vendor::Phone,
+};
 
 /// Every key in order of module and position; empty while no layer has given keys.
 pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effective, lines: &[LineView]) -> Vec<KeyView> {
@@ -28,8 +32,9 @@ pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effectiv
             number += 1;
             let key = keys.get(&(module, position)).filter(|key| !monitors_itself(key, lines));
             let named = keys.contains_key(&(module, position));
-            let fill = (module == 0 && !named && device.fill == Fill::Lines).then(|| free_lines.next()).flatten();
-            let place = Place { module, position, index, number };
+            let place = Place { number, ..Place::of(look.phone, module, position, index) };
+            let takes_line = look.phone.code(place.codes, KeyType::Line.as_str()).is_some();
+            let fill = (module == 0 && !named && takes_line && device.fill == Fill::Lines).then(|| free_lines.next()).flatten();
             views.push(match (key, fill) {
                 (Some(key), _) => view(look, key, place, pickup_code.as_deref()),
                 (None, Some(line)) => bare(look, place, KeyType::Line, line),
@@ -44,15 +49,6 @@ pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effectiv
         key.ordinal = *end;
     }
     views
-}
-
-/// Where a key is.
-#[derive(Clone, Copy)]
-struct Place {
-    module: u32,
-    position: u32,
-    index: u32,
-    number: u32,
 }
 
 /// How many keys the phone (first) and each module have. Of an unknown size, as many as are named.
@@ -89,14 +85,44 @@ fn monitors_itself(key: &Key, lines: &[LineView]) -> bool {
     key.skip_self == Some(true) && lines.iter().any(|line| line.on && key.value.as_deref() == Some(line.user.as_str()))
 }
 
-fn view(look: &mut Looker<'_>, key: &Key, place: Place, pickup_code: Option<&str>) -> KeyView {
+/// Where a key is, and by which names and codes it goes.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    module: u32,
+    position: u32,
+    index: u32,
+    number: u32,
+    group: &'p str,
+    n: u32,
+    codes: &'p str,
+}
+
+impl<'p> Place<'p> {
+    fn of(phone: &Phone<'p>, module: u32, position: u32, index: u32) -> Self {
+        if module > 0 {
+            return Self { module, position, index, number: 0, group: "module", n: index, codes: "key" };
+        }
+        let mut before = 0;
+        for block in &phone.model.key_blocks {
+            if position <= before + block.keys {
+                let n = block.first + position - before - 1;
+                return Self { module, position, index, number: 0, group: &block.group, n, codes: &block.codes };
+            }
+            before += block.keys;
+        }
+        Self { module, position, index, number: 0, group: "key", n: position, codes: "key" }
+    }
+}
+
+fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<&str>) -> KeyView {
     let word = key.kind.as_str();
     let kind = match &key.code {
         Some(code) => Code { word: word.to_owned(), code: look.carry(code, "/keys") },
-        None => match look.phone.code("key", word) {
+        None => match look.phone.code(place.codes, word) {
             Some(code) => Code { word: word.to_owned(), code: code.to_owned() },
             None => {
-                look.warn("setting_unsupported", format!("keys: {} phones have no key of type {word:?}", look.phone.pack.name));
+                let at = format!("module {} position {}", place.module, place.position);
+                look.warn("setting_unsupported", format!("keys: {} phones have no key of type {word:?} at {at}", look.phone.pack.name));
                 return bare(look, place, KeyType::None, 1);
             }
         },
@@ -117,6 +143,8 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place, pickup_code: Option<&str
         number: place.number,
         list: look.phone.code("key_list", word).unwrap_or_default().to_owned(),
         ordinal: 0,
+        group: place.group.to_owned(),
+        n: place.n,
         kind,
         line: key.line.unwrap_or(1),
         has_line: key.line.is_some() || matches!(key.kind, KeyType::Line | KeyType::SharedLine),
@@ -126,8 +154,8 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place, pickup_code: Option<&str
     }
 }
 
-fn bare(look: &Looker<'_>, place: Place, kind: KeyType, line: u32) -> KeyView {
-    let code = look.phone.code("key", kind.as_str()).unwrap_or_default().to_owned();
+fn bare(look: &Looker<'_>, place: Place<'_>, kind: KeyType, line: u32) -> KeyView {
+    let code = look.phone.code(place.codes, kind.as_str()).unwrap_or_default().to_owned();
     KeyView {
         module: place.module,
         position: place.position,
@@ -135,6 +163,8 @@ fn bare(look: &Looker<'_>, place: Place, kind: KeyType, line: u32) -> KeyView {
         number: place.number,
         list: look.phone.code("key_list", kind.as_str()).unwrap_or_default().to_owned(),
         ordinal: 0,
+        group: place.group.to_owned(),
+        n: place.n,
         kind: Code { word: kind.as_str().to_owned(), code },
         line,
         has_line: kind == KeyType::Line,

@@ -3,8 +3,9 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
+    look::Looker,
     timers::TimerRow,
-    view::{Code, CodecView, LineView, Looker, ServerView, TimerViews},
+    view::{Code, CodecView, LineView, ServerView, TimerViews},
 };
 use crate::domain::{
     Device, FieldError, Line,
@@ -16,6 +17,9 @@ use crate::domain::{
 /// Every account of the model, in order.
 pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effective, rows: &[TimerRow]) -> Vec<LineView> {
     let used = effective.lines.iter().map(|line| line.line).max().unwrap_or(0);
+    if look.phone.dialect.one_server {
+        refuse_other_servers(look, device, effective);
+    }
     let mut lines: Vec<LineView> = Vec::new();
     for n in 1..=look.phone.model.accounts.max(used) {
         let Some(line) = effective.lines.iter().find(|line| line.line == n) else {
@@ -34,6 +38,19 @@ pub(super) fn views(look: &mut Looker<'_>, device: &Device, effective: &Effectiv
 fn shares_route(one: &LineView, other: &LineView) -> bool {
     let route = |line: &LineView| (line.server.clone(), line.transport.clone(), line.route.clone(), line.dns.clone(), line.backup.clone());
     route(one) == route(other)
+}
+
+/// A phone that has the SIP settings once cannot give its lines different ones.
+fn refuse_other_servers(look: &mut Looker<'_>, device: &Device, effective: &Effective) {
+    let Some((first, others)) = effective.lines.split_first() else { return };
+    for line in others.iter().filter(|line| line.sip != first.sip) {
+        let index = device.lines.iter().position(|own| own.line == line.line).unwrap_or_default();
+        look.errors.push(FieldError::new(
+            format!("/lines/{index}/sip"),
+            "not_representable",
+            format!("{} has one set of SIP settings: line {} differs from line {}", look.phone.model_name(), line.line, first.line),
+        ));
+    }
 }
 
 fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> LineView {
@@ -138,8 +155,7 @@ fn quoted(text: &str) -> String {
 
 /// A code where the pack has the table at all: vendors have either `transport` and `dns` or `route`.
 fn table_code(look: &mut Looker<'_>, table: &str, setting: &str, word: &str) -> Option<Code> {
-    let has_table = look.phone.pack.codes.contains_key(table) || look.phone.dialect.codes.contains_key(table);
-    if has_table { look.code(table, setting, word) } else { None }
+    if look.phone.code_table(table).is_some() { look.code(table, setting, word) } else { None }
 }
 
 /// 5060, 5061 with TLS, none where SRV or NAPTR records say it.
@@ -167,7 +183,7 @@ fn codecs(look: &mut Looker<'_>, wanted: &[Codec]) -> Vec<CodecView> {
             views.push(CodecView { codec, on: true, priority });
         }
     }
-    for (word, code) in look.phone.codes("codec") {
+    for (word, code) in look.phone.code_table("codec").into_iter().flatten() {
         if views.iter().all(|view| view.codec.code != *code) {
             views.push(CodecView { codec: Code { word: word.clone(), code: code.clone() }, on: false, priority: 0 });
         }

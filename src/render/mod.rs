@@ -7,6 +7,7 @@
 pub mod escape;
 mod keys;
 mod lines;
+mod look;
 pub mod registry;
 mod resets;
 pub mod timers;

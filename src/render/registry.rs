@@ -52,6 +52,7 @@ macro_rules! vendors {
 }
 
 vendors! {
+    "grandstream": { "config" => "grandstream/config.xml", "named" => "grandstream/named.xml" }
     "linphone": { "config" => "linphone/config.xml" }
     "poly": { "master" => "poly/master.xml", "config" => "poly/config.xml" }
     "yealink": { "config" => "yealink/config.cfg", "boot" => "yealink/boot.boot" }

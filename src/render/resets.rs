@@ -24,7 +24,7 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
     for reset in left {
         warnings.push(Warning::new("left_on_phone", format!("{} is no longer set; the phone keeps what it has", reset.path)));
     }
-    let mut reset = |name: String, warnings: &mut Vec<Warning>| match pack.reset_value(&name) {
+    let mut reset = |name: String, warnings: &mut Vec<Warning>| match draft.phone.reset_value(&name) {
         Some(value) => _ = extras.insert(name, value.to_owned()),
         None => warnings.push(Warning::new("left_on_phone", format!("{name} has no known default; the phone keeps what it has"))),
     };

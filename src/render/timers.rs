@@ -273,7 +273,7 @@ impl Placer<'_> {
             value_s: u32::from(slot.minutes()) * 60,
             source: configured.source,
             line: 0,
-            written: slot.to_string(),
+            written: if check_in.clock_hour { (slot.minutes() / 60).to_string() } else { slot.to_string() },
             cap: None,
         }
     }

@@ -1,6 +1,9 @@
 //! Which dialect and which numbers hold for one phone.
 
-use super::spec::{CheckIn, Dialect, File, Model, Pack, Timer};
+use super::{
+    pattern::Pattern,
+    spec::{CheckIn, Dialect, File, Model, Names, Pack, ResetFact, Timer},
+};
 use crate::domain::TimerName;
 
 /// A phone as its pack sees it: the model's numbers and the dialect its firmware speaks.
@@ -46,7 +49,11 @@ impl<'p> Phone<'p> {
             _ => return Err(Unknown::Model),
         };
         let spoken: Vec<&Dialect> = found.dialects.iter().filter_map(|id| pack.dialects.iter().find(|d| d.id == *id)).collect();
-        let by_firmware = spoken.iter().find(|d| d.firmware.as_ref().is_some_and(|range| range.contains(firmware)));
+        let by_firmware = spoken
+            .iter()
+            .find(|d| d.firmware.as_ref().is_some_and(|range| range.contains(firmware)))
+            // A dialect without a range holds for whatever firmware the others do not claim.
+            .or_else(|| spoken.iter().find(|d| spoken.len() > 1 && d.firmware.is_none()));
         let dialect = match (by_firmware, spoken.as_slice()) {
             (Some(dialect), _) => *dialect,
             (None, [only]) => *only,
@@ -76,11 +83,6 @@ impl<'p> Phone<'p> {
         find(&self.dialect.codes).or_else(|| find(&self.pack.codes)).map(String::as_str)
     }
 
-    /// A whole code table: the dialect's, else the pack's.
-    pub fn codes(&self, table: &str) -> impl Iterator<Item = (&'p String, &'p String)> {
-        self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table)).into_iter().flatten()
-    }
-
     /// Is the model called so, by its name or another spelling?
     pub fn is_model(&self, name: &str) -> bool {
         let names = std::iter::once(&self.model.name).chain(&self.model.aliases);
@@ -95,9 +97,34 @@ impl<'p> Phone<'p> {
         Some(name).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
-    /// Does the phone know the setting (pointer without `/settings`)?
+    /// The code table: the dialect's own, else the pack's.
+    pub fn code_table(&self, table: &str) -> Option<&'p std::collections::BTreeMap<String, String>> {
+        self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table))
+    }
+
+    /// Does it know the setting (pointer without `/settings`)?
     pub fn supports(&self, setting: &str) -> bool {
         self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
+    }
+
+    /// Does the pattern speak of the parameter on this phone? `@group.field` are the names of that field.
+    /// If so, how much of the name it fixes.
+    pub fn fit(&self, pattern: &Pattern, parameter: &str) -> Option<usize> {
+        let Some((group, field)) = pattern.as_str().strip_prefix('@').and_then(|text| text.split_once('.')) else {
+            return pattern.matches(parameter).then(|| pattern.specificity());
+        };
+        let find = |names: &'p Names| names.get(group).and_then(|group| group.get(field));
+        let names = find(&self.dialect.names).or_else(|| find(&self.pack.names))?;
+        names.iter().any(|name| name == parameter).then_some(parameter.len())
+    }
+
+    /// What the parameter goes back to: the most specific fact.
+    pub fn reset_value(&self, parameter: &str) -> Option<&'p str> {
+        let is_mine = |models: &[Pattern]| models.is_empty() || models.iter().any(|pattern| pattern.matches(self.model_name()));
+        let facts = self.pack.resets.iter().filter(|fact| in_dialect(&fact.dialects, self.dialect) && is_mine(&fact.models));
+        let rank = |fact: &ResetFact| Some((self.fit(&fact.pattern, parameter)?, !fact.models.is_empty(), !fact.dialects.is_empty()));
+        let fitting = facts.filter_map(|fact| Some((rank(fact)?, fact)));
+        fitting.max_by_key(|(rank, _)| *rank).map(|(_, fact)| fact.value.as_str())
     }
 
     /// How the phone knows when to check in.
@@ -132,4 +159,68 @@ impl<'p> Phone<'p> {
 
 fn in_dialect(ids: &[String], dialect: &Dialect) -> bool {
     ids.is_empty() || ids.contains(&dialect.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack() -> Pack {
+        Pack::parse(
+            r#"
+            id = "acme"
+            name = "Acme"
+            version = 1
+            syntax = "lines"
+            parameter_names = ".*"
+            supports = ["time/zone", "tls/*"]
+            sources = []
+            timers = []
+            check_in = {}
+            files = [{ kind = "a", name = "{mac}", media_type = "-", source = "-" }]
+            any_change = [{ effect = "live", certainty = "assumed", source = "-" }]
+            dialects = [
+                { id = "old", lacks = ["tls/*"], names = { line = { user = ["P35", "P404"] } } },
+                { id = "new", firmware = { from = "2" }, names = { line = { user = ["P35", "P704"] } } },
+            ]
+            models = [{ name = "M1", accounts = 2, dialects = ["old", "new"] }]
+            resets = [
+                { pattern = "P*", value = "any", certainty = "assumed", source = "-" },
+                { pattern = "@line.user", value = "user", certainty = "assumed", source = "-" },
+                { pattern = "@line.user", dialects = ["new"], value = "new user", certainty = "assumed", source = "-" },
+                { pattern = "P404", models = ["M*"], value = "exact", certainty = "assumed", source = "-" },
+            ]
+            "#,
+            "name\n",
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_dialect_without_a_range_holds_for_the_firmware_no_other_claims() {
+        let pack = pack();
+        for (firmware, dialect) in [("", "old"), ("1.9", "old"), ("2.0", "new")] {
+            assert_eq!(Phone::find(&pack, "m1", firmware).unwrap().dialect.id, dialect, "{firmware}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_irregular_names_is_a_pattern() {
+        let pack = pack();
+        let (old, new) = (Phone::find(&pack, "M1", "").unwrap(), Phone::find(&pack, "M1", "2").unwrap());
+        assert_eq!(old.fit(&Pattern::new("@line.user"), "P404"), Some(4));
+        assert_eq!(new.fit(&Pattern::new("@line.user"), "P404"), None);
+        assert_eq!(old.fit(&Pattern::new("@line.other"), "P404"), None);
+        let resets = |phone: &Phone<'_>| ["P1", "P35", "P404", "P704", "x"].map(|name| phone.reset_value(name).map(str::to_owned));
+        let texts = |all: [Option<&str>; 5]| all.map(|text| text.map(str::to_owned));
+        assert_eq!(resets(&old), texts([Some("any"), Some("user"), Some("exact"), Some("any"), None]));
+        assert_eq!(resets(&new), texts([Some("any"), Some("new user"), Some("exact"), Some("new user"), None]));
+    }
+
+    #[test]
+    fn a_dialect_may_lack_what_the_pack_supports() {
+        let pack = pack();
+        let (old, new) = (Phone::find(&pack, "M1", "").unwrap(), Phone::find(&pack, "M1", "2").unwrap());
+        assert!(old.supports("time/zone") && !old.supports("tls/verify") && new.supports("tls/verify") && !new.supports("sip/srtp"));
+    }
 }

@@ -72,7 +72,7 @@ pub enum Certainty {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EffectFact {
-    /// Parameters it speaks of.
+    /// Parameters it speaks of; `@group.field` are those of an irregular field.
     pub pattern: Pattern,
     /// Models it holds for; all where empty. `*` at the end of a name is any tail.
     #[serde(default)]
@@ -96,9 +96,11 @@ impl EffectFact {
 
     /// The most specific fact of a parameter on this phone.
     pub fn find<'a>(facts: &'a [Self], parameter: &str, phone: &Phone<'_>) -> Option<&'a Self> {
-        let known = facts.iter().filter(|fact| fact.pattern.matches(parameter) && fact.is_for(phone));
+        let known = facts.iter().filter(|fact| phone.fit(&fact.pattern, parameter).is_some() && fact.is_for(phone));
         // `max_by_key` takes the last of equals; the first in the pack is to win.
-        known.rev_max(|fact| (fact.pattern.specificity(), usize::from(!fact.models.is_empty()) + usize::from(fact.firmware.is_some())))
+        known.rev_max(|fact| {
+            (phone.fit(&fact.pattern, parameter), usize::from(!fact.models.is_empty()) + usize::from(fact.firmware.is_some()))
+        })
     }
 }
 

@@ -173,6 +173,9 @@ pub struct Dialect {
     pub lacks: Vec<Pattern>,
     /// Check-in that differs from the pack's.
     pub check_in: Option<CheckIn>,
+    /// All lines share the SIP settings of the first: the phone has them once.
+    #[serde(default)]
+    pub one_server: bool,
     /// Where it is said.
     #[serde(default)]
     pub source: String,
@@ -223,6 +226,9 @@ pub struct Model {
     /// Programmable keys of the phone itself; 0 where it has none or nothing is known of them.
     #[serde(default)]
     pub keys: u32,
+    /// Runs of its keys in order, where their names or codes differ; together as many as `keys`.
+    #[serde(default)]
+    pub key_blocks: Vec<KeyBlock>,
     /// Expansion modules it takes, by name.
     #[serde(default)]
     pub modules: Vec<String>,
@@ -239,6 +245,30 @@ pub struct Model {
     /// Where they are said.
     #[serde(default)]
     pub source: String,
+}
+
+/// A run of keys that share names and codes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyBlock {
+    /// Group of their names.
+    pub group: String,
+    /// How many keys.
+    pub keys: u32,
+    /// Number of the first of them within the group.
+    #[serde(default = "first")]
+    pub first: u32,
+    /// Table of their codes.
+    #[serde(default = "key")]
+    pub codes: String,
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn key() -> String {
+    "key".into()
 }
 
 /// An expansion module.
@@ -318,6 +348,9 @@ pub struct CheckIn {
     pub off: bool,
     /// Parameter that carries the clock slot.
     pub clock_parameter: Option<String>,
+    /// Is the slot written as the bare hour, not as `HH:MM`?
+    #[serde(default)]
+    pub clock_hour: bool,
     /// Where it is said.
     #[serde(default)]
     pub source: String,
@@ -351,8 +384,14 @@ fn last_hour() -> i32 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResetFact {
-    /// Parameters it speaks of.
+    /// Parameters it speaks of; `@group.field` are those of an irregular field.
     pub pattern: Pattern,
+    /// Models it holds for; all where empty. `*` at the end of a name is any tail.
+    #[serde(default)]
+    pub models: Vec<Pattern>,
+    /// Dialects it holds for; all where empty.
+    #[serde(default)]
+    pub dialects: Vec<String>,
     /// The phone's own default, as written in the file.
     pub value: String,
     /// How sure that is.
@@ -403,6 +442,10 @@ impl Pack {
             if let Some(unknown) = model.dialects.iter().find(|id| self.dialects.iter().all(|d| d.id != **id)) {
                 return fail(format!("model {:?} names the unknown dialect {unknown:?}", model.name));
             }
+            let blocks: u32 = model.key_blocks.iter().map(|block| block.keys).sum();
+            if !model.key_blocks.is_empty() && blocks != model.keys {
+                return fail(format!("the key blocks of model {:?} hold {blocks} keys, not {}", model.name, model.keys));
+            }
             if let Some(unknown) = model.modules.iter().find(|name| self.modules.iter().all(|m| m.name != **name)) {
                 return fail(format!("model {:?} names the unknown module {unknown:?}", model.name));
             }
@@ -424,12 +467,6 @@ impl Pack {
     /// Is the raw parameter a secret?
     pub fn is_secret(&self, parameter: &str) -> bool {
         self.secrets.iter().any(|pattern| pattern.matches(parameter))
-    }
-
-    /// What the parameter goes back to: the most specific fact.
-    pub fn reset_value(&self, parameter: &str) -> Option<&str> {
-        let facts = self.resets.iter().filter(|fact| fact.pattern.matches(parameter));
-        facts.max_by_key(|fact| fact.pattern.specificity()).map(|fact| fact.value.as_str())
     }
 
     /// Do its phones know the setting (pointer without `/settings`)?
