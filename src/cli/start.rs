@@ -56,6 +56,9 @@ pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
     }
+    if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
+        tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
+    }
     run(config, app).await
 }
 
