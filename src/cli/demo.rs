@@ -56,8 +56,7 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     let (sockets, note) = bind(port)?;
     let addresses = sockets.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
 
-    let mut fleet: Fleet = toml::from_str(FLEET).context("the sample fleet")?;
-    fleet.phones.retain(|phones| phones.device["vendor"].as_str().is_some_and(|id| crate::render::registry::find(id).is_some()));
+    let fleet: Fleet = toml::from_str(FLEET).context("the sample fleet")?;
     let app = start::open(&config).await?;
     tokio::select! {
         loaded = load(&app, &fleet) => loaded?,
