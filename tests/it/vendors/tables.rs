@@ -130,7 +130,7 @@ fn facts() -> String {
         ("MAC prefixes", each(|v| count(v.pack.prefixes.len()))),
         ("a phone of unknown model or firmware is served", each(|v| yes(v.pack.generic_safe))),
         ("answered with 304", each(|v| yes(v.pack.conditional))),
-        ("a changed byte of which nothing else is known does", each(|v| any_change(&v.pack))),
+        ("any different byte does at least", each(|v| any_change(&v.pack))),
         ("facts about effects", each(|v| effects(&v.pack))),
         ("of them strand", each(|v| count(v.pack.effects.iter().filter(|fact| fact.effect == Effect::Strand).count()))),
         ("reset values", each(|v| count(v.pack.resets.len()))),
