@@ -1,6 +1,6 @@
 //! The command line. Exit 0 done, 1 not found or failed, 64 bad usage or configuration.
 //!
-//! Imports everything; nothing imports it but `main`. A new command is a variant of [`Command`] and a
+//! Imports everything; nothing imports it but `main`. A new command is a variant of `Command` and a
 //! function.
 
 mod demo;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     fs::File,
     io::{BufRead, BufReader},
     net::{Ipv4Addr, TcpListener},
@@ -28,7 +29,7 @@ impl Demo {
         std::fs::write(folder.path().join("offbeat.toml"), "nonsense = 1\n").unwrap();
         let temporary = folder.path().join("tmp");
         std::fs::create_dir(&temporary).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_offbeat"))
+        let child = Command::new(env!("CARGO_BIN_EXE_offbeat"))
             .args(["demo", "--port", &port.to_string()])
             .current_dir(folder.path())
             .env("TMPDIR", temporary)
@@ -38,15 +39,15 @@ impl Demo {
             .stderr(File::create(folder.path().join("log")).unwrap())
             .spawn()
             .unwrap();
-        let mut screen = String::new();
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-            let line = line.unwrap();
-            screen += &format!("{line}\n");
+        let mut demo = Self { child, screen: String::new(), folder };
+        for line in BufReader::new(demo.child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+            demo.screen.push_str(&line);
+            demo.screen.push('\n');
             if line.starts_with("The API:") {
-                return Self { child, screen, folder };
+                return demo;
             }
         }
-        panic!("the demo ended: {screen}{}", std::fs::read_to_string(folder.path().join("log")).unwrap());
+        panic!("the demo ended: {}{}", demo.screen, demo.log());
     }
 
     fn log(&self) -> String {
@@ -71,7 +72,7 @@ impl Demo {
             if line.starts_with("  curl") {
                 commands.push(line.to_owned());
             } else if continues {
-                *commands.last_mut().unwrap() += &format!("\n{line}");
+                commands.last_mut().unwrap().extend(["\n", line]);
             }
             continues = line.ends_with('\\');
         }
@@ -80,15 +81,8 @@ impl Demo {
 
     /// The head that carries the token.
     fn authorization(&self) -> &str {
-        let from = self.screen.find("'Authorization: ").unwrap();
-        self.screen[from..]
-            .split_inclusive('\'')
-            .take(2)
-            .map(str::len)
-            .sum::<usize>()
-            .checked_add(from)
-            .map(|to| &self.screen[from..to])
-            .unwrap()
+        let rest = &self.screen[self.screen.find("'Authorization: ").unwrap()..];
+        &rest[..=rest.match_indices('\'').nth(1).unwrap().0]
     }
 
     fn admin(&self) -> &str {
@@ -104,6 +98,7 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -194,20 +189,13 @@ fn pointed_out(file: &str, timers: &Value) -> String {
     let mut text = String::from("```\n");
     let mut skipped = 0;
     for line in file.lines().filter(|line| !line.is_empty()) {
-        match note(line) {
-            Some(note) => {
-                text += &format!("{line:<68} ← {note}\n");
-                skipped = 0;
-            }
-            None if skipped == 0 => {
-                text += &format!("{line}\n");
-                skipped = 1;
-            }
-            None if skipped == 1 => {
-                text += "…\n";
-                skipped = 2;
-            }
-            None => {}
+        let note = note(line);
+        skipped = if note.is_some() { 0 } else { skipped + 1 };
+        match (note, skipped) {
+            (Some(note), _) => _ = writeln!(text, "{line:<68} ← {note}"),
+            (None, 1) => _ = writeln!(text, "{line}"),
+            (None, 2) => text.push_str("…\n"),
+            (None, _) => {}
         }
     }
     text + "```\n"

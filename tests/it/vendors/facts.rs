@@ -82,9 +82,9 @@ fn what_a_pack_refers_to_is_there() {
             let known = pack.models.iter().any(|model| patterns.iter().any(|pattern| pattern.matches(&model.name)));
             assert!(known, "{}: no model is called {patterns:?}", pack.id);
         }
-        let mut names = BTreeSet::new();
+        let mut called = BTreeSet::new();
         for name in pack.models.iter().flat_map(|model| model.aliases.iter().chain([&model.name])) {
-            assert!(names.insert(name.to_ascii_lowercase()), "{}: two models are called {name:?}", pack.id);
+            assert!(called.insert(name.to_ascii_lowercase()), "{}: two models are called {name:?}", pack.id);
         }
     }
 }
