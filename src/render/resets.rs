@@ -40,7 +40,12 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
         }
     }
     for (name, (value, _)) in &effective.parameters {
-        if !pack.known.contains(name) {
+        if draft.phone.dialect.foreign.iter().any(|pattern| pattern.matches(name)) {
+            warnings.push(Warning::new(
+                "unknown_parameter",
+                format!("{name} is not among those that {} is known to read", draft.phone.model_name()),
+            ));
+        } else if !pack.known.contains(name) {
             warnings.push(Warning::new("unknown_parameter", format!("{name} is not among the parameters known of {}", pack.name)));
         }
         extras.insert(name.clone(), value.expose().to_owned());
