@@ -228,7 +228,7 @@ fn merge_parameters(parameters: &mut BTreeMap<String, (MaybeSecret, Source)>, de
 }
 
 /// A line with the device's SIP settings and timers below its own.
-fn merge_line(settings: &Settings, line: &Line, sources: &mut BTreeMap<String, Source>) -> Line {
+pub(super) fn merge_line(settings: &Settings, line: &Line, sources: &mut BTreeMap<String, Source>) -> Line {
     let prefix = format!("/lines/{}", line.line);
     let inherited: Vec<_> = sources
         .iter()
