@@ -59,7 +59,7 @@ fn sizes(look: &mut Looker<'_>, device: &Device, keys: &BTreeMap<(u32, u32), Key
     for (number, name) in (1u32..).zip(&device.modules) {
         let known = look.phone.pack.modules.iter().find(|module| module.name.eq_ignore_ascii_case(name.as_str()));
         if known.is_none() {
-            look.warn("unknown_model", format!("expansion module {name:?} is not known: as many keys as are named"));
+            look.warn("unknown_model", format!("expansion module {:?} is not known: as many keys as are named", name.as_str()));
         } else if number > model.max_modules && !model.name.is_empty() {
             look.warn("key_beyond_model", format!("{} takes {} expansion modules", model.name, model.max_modules));
             continue;
@@ -127,7 +127,8 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
             }
         },
     };
-    let value = key.value.as_ref().map(|value| look.carry(value, "/keys"));
+    let mut text = |text: Option<&String>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
+    let (value, label) = (text(key.value.as_ref()), text(key.label.as_ref()));
     let pickup = key
         .pickup
         .as_deref()
@@ -149,7 +150,7 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         line: key.line.unwrap_or(1),
         has_line: key.line.is_some() || matches!(key.kind, KeyType::Line | KeyType::SharedLine),
         value,
-        label: key.label.as_ref().map(|label| look.carry(label, "/keys")),
+        label,
         pickup,
     }
 }
