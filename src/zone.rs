@@ -53,7 +53,7 @@ pub fn find(name: &str) -> Option<Zone> {
     match zone.extra_rule() {
         Some(TransitionRule::Alternate(rule)) => {
             let (first, second) = (rule.std(), rule.dst());
-            let (start, end) = (change(rule.dst_start(), rule.dst_start_time())?, change(rule.dst_end(), rule.dst_end_time())?);
+            let (start, end) = (change(*rule.dst_start(), rule.dst_start_time())?, change(*rule.dst_end(), rule.dst_end_time())?);
             let ahead = second.ut_offset() > first.ut_offset();
             let (standard, summer, start, end) = if ahead { (first, second, start, end) } else { (second, first, end, start) };
             let summer = Summer { name: designation(summer), save: summer.ut_offset() - standard.ut_offset(), start, end };
@@ -73,7 +73,7 @@ fn designation(time: &tz::LocalTimeType) -> String {
 }
 
 /// Only the form every zone with rules uses today: month, week, weekday.
-fn change(day: &RuleDay, time: i32) -> Option<Change> {
+fn change(day: RuleDay, time: i32) -> Option<Change> {
     match day {
         RuleDay::MonthWeekDay(day) => Some(Change { month: day.month(), week: day.week(), weekday: day.week_day(), time }),
         RuleDay::Julian0WithLeap(_) | RuleDay::Julian1WithoutLeap(_) => None,

@@ -72,7 +72,7 @@ fn settings(settings: &Settings, errors: &mut Vec<FieldError>) {
                 "expected a language tag (BCP 47) such as de or en-GB",
             ));
         }
-        if locale.tones.as_ref().is_some_and(|code| !code.as_str().is_empty() && !(code.as_str().len() == 2 && is_letters(code.as_str()))) {
+        if locale.tones.as_ref().is_some_and(|code| !matches!(code.as_str().len(), 0 | 2) || !is_letters(code.as_str())) {
             errors.push(FieldError::new(
                 "/settings/locale/tones",
                 "not_a_country",

@@ -134,6 +134,25 @@ impl App {
     }
 }
 
+/// The timers as a table for people.
+pub fn table(rows: &[TimerRow]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for row in rows {
+        let value = serde_json::to_string(&row.value).unwrap_or_default();
+        let ceiling = row.ceiling.map_or_else(|| "none".to_owned(), |s| format!("{s} s"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}\n  {} = {} (unit {} s, {} s)", row.key, row.parameter, value.trim_matches('"'), row.unit_s, row.value_s);
+        let _ = writeln!(
+            text,
+            "  interval {} s ({}), spread {} s ({}), floor {} s ({}), ceiling {ceiling} ({})",
+            row.interval, row.source.interval, row.spread, row.source.spread, row.floor, row.source.floor, row.source.ceiling
+        );
+        let _ = writeln!(text, "  hash {} mod {} steps = offset {}; salt {:?}", row.hash, row.steps, row.offset, row.salt);
+    }
+    text
+}
+
 pub(super) fn refusal_document(refusal: &Refusal) -> Value {
     json!({
         "at": refusal.at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{App, AppError};
 use crate::{
     diff::{self, Comparison, Files},
-    domain::{FieldError, Mac, merge::Stack},
+    domain::{FieldError, Mac, ProfileRef, Slug, merge::Stack},
     render::{self, Faulty, Rendered, registry},
     store::{StoreError, Write},
     vendor::{Effect, Phone},
@@ -137,6 +137,18 @@ fn readable<T>(read: Result<Option<T>, StoreError>) -> Result<Option<T>, AppErro
     }
 }
 
+/// Which devices a write reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach<'a> {
+    /// Those of a tenant and of the tenants below it.
+    Tenant(&'a Slug),
+    /// Those that hold a profile.
+    Profile(&'a ProfileRef),
+}
+
+/// Devices read at once.
+const PAGE: u32 = 500;
+
 /// Judges a write by the devices it reaches: each is compared as the others see it, before the commit, with
 /// what this transaction would make of it.
 pub(super) struct Judge<'a> {
@@ -149,6 +161,24 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(app: &'a App, options: &super::WriteOptions) -> Self {
         Self { app, dry_run: options.dry_run, accepts_errors: options.accepts_errors(), plan: Plan::default() }
+    }
+
+    /// Looks at every device that holds the layer.
+    pub(super) async fn look_at_all(&mut self, write: &mut Write, reach: Reach<'_>) -> Result<(), AppError> {
+        let mut after = None;
+        loop {
+            let page = match reach {
+                Reach::Tenant(id) => write.devices_in_reach_of_tenant(id, after, PAGE).await?,
+                Reach::Profile(reference) => write.devices_in_reach_of_profile(reference, after, PAGE).await?,
+            };
+            for mac in &page.items {
+                self.look(write, *mac).await?;
+            }
+            after = page.items.last().copied();
+            if page.next.is_none() || after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     /// Looks at one device. A write that would break a so far good one is refused.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Actor, App, AppError, Body, Doc, Listed, Outcome, Role, WriteOptions, check,
     common::{document, kept_resets, read, settle},
-    plan::Judge,
+    plan::{Judge, Reach},
 };
 use crate::{
     domain::{
@@ -103,17 +103,7 @@ impl App {
 
         let revision = write.put_profile(&profile).await?;
         let mut judge = Judge::new(self, options);
-        let mut after_mac = None;
-        loop {
-            let page = write.devices_in_reach_of_profile(&reference, after_mac, 500).await?;
-            for mac in &page.items {
-                judge.look(&mut write, *mac).await?;
-            }
-            after_mac = page.items.last().copied();
-            if page.next.is_none() || after_mac.is_none() {
-                break;
-            }
-        }
+        judge.look_at_all(&mut write, Reach::Profile(&reference)).await?;
         if options.dry_run {
             return Ok(Outcome::Planned(Box::new(judge.plan())));
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     Actor, App, AppError, Body, Doc, Listed, Outcome, Role, WriteOptions, check,
     common::{document, kept_resets, read, settle},
-    plan::Judge,
+    plan::{Judge, Reach},
     profiles::check_reference,
 };
 use crate::{
@@ -96,17 +96,7 @@ impl App {
         let revision = write.put_tenant(&tenant).await?;
         self.check_depth(&mut write, &tenant.id).await?;
         let mut judge = Judge::new(self, options);
-        let mut after_mac = None;
-        loop {
-            let page = write.devices_in_reach_of_tenant(&tenant.id, after_mac, 500).await?;
-            for mac in &page.items {
-                judge.look(&mut write, *mac).await?;
-            }
-            after_mac = page.items.last().copied();
-            if page.next.is_none() || after_mac.is_none() {
-                break;
-            }
-        }
+        judge.look_at_all(&mut write, Reach::Tenant(&tenant.id)).await?;
         if options.dry_run {
             return Ok(Outcome::Planned(Box::new(judge.plan())));
         }

@@ -1,6 +1,6 @@
 //! The command line. Exit 0 done, 1 not found or failed, 64 bad usage or configuration.
 //!
-//! Imports everything; nothing imports it but `main`. A new command is a variant of [`Command`] and a
+//! Imports everything; nothing imports it but `main`. A new command is a variant of `Command` and a
 //! function.
 
 mod demo;
@@ -13,11 +13,11 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    app::{Actor, App, AppError, Role, tokens::NewToken},
+    app::{Actor, App, AppError, Role, explain, tokens::NewToken},
     config::Config,
     domain::{Mac, Slug},
     http,
-    render::{TimerRow, registry},
+    render::registry,
     telemetry,
 };
 
@@ -41,9 +41,9 @@ enum Command {
     Serve,
     /// Run a server with a sample fleet in a throw-away database.
     Demo {
-        /// Port of the phones' listener; the others follow. 0 binds free ports.
-        #[arg(long, default_value_t = 8080)]
-        port: u16,
+        /// Port of the phones' listener; the others take the two after it. 0 binds free ports. [default: 8080, 8081, 9090]
+        #[arg(long)]
+        port: Option<u16>,
     },
     /// Bring the database up to date.
     Migrate {
@@ -191,7 +191,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
         Command::Explain { mac } => {
             let app = start::open(&config).await?;
-            print(&table(&found(app.device_timers(&Actor::local(), mac).await)?))?;
+            print(&explain::table(&found(app.device_timers(&Actor::local(), mac).await)?))?;
             app.close().await;
         }
         Command::Why { mac } => {
@@ -248,25 +248,6 @@ async fn diff(app: &App, mac: Mac) -> Result<ExitCode, Failure> {
     }
     app.close().await;
     Ok(if diff.identical { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// The timers as a table for people.
-fn table(rows: &[TimerRow]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    for row in rows {
-        let value = serde_json::to_string(&row.value).unwrap_or_default();
-        let ceiling = row.ceiling.map_or_else(|| "none".to_owned(), |s| format!("{s} s"));
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}\n  {} = {} (unit {} s, {} s)", row.key, row.parameter, value.trim_matches('"'), row.unit_s, row.value_s);
-        let _ = writeln!(
-            text,
-            "  interval {} s ({}), spread {} s ({}), floor {} s ({}), ceiling {ceiling} ({})",
-            row.interval, row.source.interval, row.spread, row.source.spread, row.floor, row.source.floor, row.source.ceiling
-        );
-        let _ = writeln!(text, "  hash {} mod {} steps = offset {}; salt {:?}", row.hash, row.steps, row.offset, row.salt);
-    }
-    text
 }
 
 /// Vendors and how many models each has, for `check`.

@@ -1,6 +1,6 @@
 //! Starting what the settings describe: store, application, listeners.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{net::TcpListener, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, bail};
 
@@ -56,22 +56,32 @@ pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
     }
+    if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
+        tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
+    }
     run(config, app).await
 }
 
-/// Binds the listeners, serves, drains, and writes what is buffered.
-pub(super) async fn run(config: &Config, app: App) -> Result<(), Failure> {
-    let metrics = telemetry::start_metrics();
-    let listeners = vec![
-        Listener { name: "phones", socket: server::bind("phone_listen", config.phone_listen)?, router: http::phone_router(app.clone()) },
-        Listener { name: "admin", socket: server::bind("admin_listen", config.admin_listen)?, router: http::admin_router(app.clone()) },
-        Listener {
-            name: "ops",
-            socket: server::bind("ops_listen", config.ops_listen)?,
-            router: http::ops_router(app.clone(), Arc::new(move || metrics.render())),
-        },
+/// Binds the listeners and serves on them.
+async fn run(config: &Config, app: App) -> Result<(), Failure> {
+    let sockets = [
+        server::bind("phone_listen", config.phone_listen)?,
+        server::bind("admin_listen", config.admin_listen)?,
+        server::bind("ops_listen", config.ops_listen)?,
     ];
-    let served = server::serve(listeners, server::signalled()).await;
+    serve_on(app, sockets, server::signalled()).await
+}
+
+/// Serves phones, administrators and operations until `shutdown`, drains, and writes what is buffered.
+pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl Future<Output = ()>) -> Result<(), Failure> {
+    let metrics = telemetry::start_metrics();
+    let [phones, admin, ops] = sockets;
+    let listeners = vec![
+        Listener { name: "phones", socket: phones, router: http::phone_router(app.clone()) },
+        Listener { name: "admin", socket: admin, router: http::admin_router(app.clone()) },
+        Listener { name: "ops", socket: ops, router: http::ops_router(app.clone(), Arc::new(move || metrics.render())) },
+    ];
+    let served = server::serve(listeners, shutdown).await;
     app.close().await;
     Ok(served.context("serving")?)
 }

@@ -212,12 +212,11 @@ pub fn overlay_field<T: Setting>(base: &mut Option<T>, over: Option<&T>, name: &
     let Some(over) = over else { return };
     let length = path.len();
     push_pointer(path, name);
-    match base {
-        Some(base) => base.overlay(over, path, note),
-        None => {
-            over.leaves(path, &mut |leaf, _| note(leaf));
-            *base = Some(over.clone());
-        }
+    if let Some(base) = base {
+        base.overlay(over, path, note);
+    } else {
+        over.leaves(path, &mut |leaf, _| note(leaf));
+        *base = Some(over.clone());
     }
     path.truncate(length);
 }

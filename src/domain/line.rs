@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
-    fields::{Reader, Setting, field_leaves, field_secrets, overlay_field, split_pointer},
+    fields::{Reader, Setting, field_leaves, field_secrets, overlay_field, push_pointer, split_pointer},
     secret::Secret,
     settings::Sip,
     text::Text,
@@ -117,7 +117,8 @@ impl Line {
     /// Calls `visit` for each optional leaf that is set, below `/lines/<line>`.
     pub fn leaves(&self, path: &mut String, visit: &mut dyn FnMut(&str, Value)) {
         let length = path.len();
-        path.push_str(&format!("/lines/{}", self.line));
+        push_pointer(path, "lines");
+        push_pointer(path, &self.line.to_string());
         field_leaves(self.voicemail_number.as_ref(), "voicemail_number", path, visit);
         field_leaves(self.blf_list_uri.as_ref(), "blf_list_uri", path, visit);
         if let Some(shared) = self.shared {
@@ -158,7 +159,8 @@ impl Line {
     /// Visits the password below `/lines/<line>`: a secret is kept by line number, not by index.
     pub fn secrets(&mut self, path: &mut String, visit: &mut dyn FnMut(&str, &mut Secret)) {
         let length = path.len();
-        path.push_str(&format!("/lines/{}", self.line));
+        push_pointer(path, "lines");
+        push_pointer(path, &self.line.to_string());
         field_secrets(self.password.as_mut(), "password", path, visit);
         path.truncate(length);
     }

@@ -202,7 +202,7 @@ group! {
 group! {
     /// SIP, for all lines or for one.
     Sip {
-        /// Registrar and proxy. Naming it starts port, transport, dns, outbound_proxy and backup afresh.
+        /// Registrar and proxy. Naming it starts port, transport, dns, `outbound_proxy` and backup afresh.
         server: Host,
         /// Its port: 5060, 5061 with TLS, none with SRV or NAPTR.
         port: Port,

@@ -43,11 +43,11 @@ const ADMINS_AT_ONCE: usize = 128;
 /// A phone's request takes at most this long.
 const PHONE_TIMEOUT: Duration = Duration::from_secs(30);
 /// An administrator's request takes at most this long: it may look at a whole fleet.
-const ADMIN_TIMEOUT: Duration = Duration::from_secs(300);
+const ADMIN_TIMEOUT: Duration = Duration::from_mins(5);
 /// Greatest document.
 const MAX_DOCUMENT: usize = 4 << 20;
 
-/// The phone plane. Every request ends in [`provision`]: nothing else tells a scanner what there is.
+/// The phone plane. Every request ends in `provision`: nothing else tells a scanner what there is.
 pub fn phone_router(app: App) -> Router {
     // Outermost first.
     let stack = ServiceBuilder::new()

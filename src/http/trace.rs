@@ -20,7 +20,8 @@ pub(super) async fn admin(request: Request, next: Next) -> Response {
 }
 
 async fn observe(plane: &'static str, request: Request, next: Next) -> Response {
-    let id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    let id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let id: String = id.chars().take(64).collect();
     let span = tracing::info_span!("request", plane, id, method = %request.method(), path = %shown(request.uri().path()));
     let route = request.extensions().get::<MatchedPath>().map_or_else(|| "-".to_owned(), |path| path.as_str().to_owned());
     let method = request.method().to_string();

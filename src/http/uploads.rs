@@ -24,7 +24,7 @@ impl Uploads {
     pub(super) fn take(&self, mac: Mac) -> bool {
         // Nothing panics while the lock is held.
         let mut counted = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if counted.0.elapsed() > Duration::from_secs(60) {
+        if counted.0.elapsed() > Duration::from_mins(1) {
             *counted = (Instant::now(), BTreeMap::new());
         }
         let count = counted.1.entry(mac).or_insert(0);

@@ -116,26 +116,31 @@ impl<'p> Place<'p> {
 
 fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<&str>) -> KeyView {
     let word = key.kind.as_str();
-    let kind = match &key.code {
-        Some(code) => Code { word: word.to_owned(), code: look.carry(code, "/keys") },
-        None => match look.phone.code(place.codes, word) {
-            Some(code) => Code { word: word.to_owned(), code: code.to_owned() },
-            None => {
-                let at = format!("module {} position {}", place.module, place.position);
-                look.warn("setting_unsupported", format!("keys: {} phones have no key of type {word:?} at {at}", look.phone.pack.name));
-                return bare(look, place, KeyType::None, 1);
-            }
-        },
+    let kind = if let Some(code) = &key.code {
+        Code { word: word.to_owned(), code: look.carry(code, "/keys") }
+    } else {
+        let Some(code) = look.phone.code(place.codes, word) else {
+            let at = format!("module {} position {}", place.module, place.position);
+            look.warn("setting_unsupported", format!("keys: {} phones have no key of type {word:?} at {at}", look.phone.pack.name));
+            return bare(look, place, KeyType::None, 1);
+        };
+        Code { word: word.to_owned(), code: code.to_owned() }
     };
     let mut text = |text: Option<&String>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
     let (value, label) = (text(key.value.as_ref()), text(key.label.as_ref()));
+    let is_monitored = matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::SharedLine);
+    let differs = key.pickup.as_deref().is_some_and(|own| own != pickup_code.unwrap_or_default());
+    if is_monitored && differs && !look.phone.supports("keys/pickup") {
+        let at = format!("module {} position {}", place.module, place.position);
+        look.warn("setting_unsupported", format!("keys: {} phones have no pickup code of a key's own ({at})", look.phone.pack.name));
+    }
     let pickup = key
         .pickup
         .as_deref()
         .or(pickup_code)
         .filter(|code| !code.is_empty())
         .zip(value.as_deref())
-        .filter(|_| matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::Pickup | KeyType::SharedLine));
+        .filter(|_| is_monitored || key.kind == KeyType::Pickup);
     let pickup = pickup.map(|(code, number)| if code.contains("{}") { code.replace("{}", number) } else { format!("{code}{number}") });
     KeyView {
         module: place.module,

@@ -64,7 +64,7 @@ fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Rend
     let syntax = Syntax::named(&pack.syntax).unwrap_or_else(|| panic!("vendor pack {}: no syntax {:?}", pack.id, pack.syntax));
     let grammar = |text: &str| Regex::new(text).unwrap_or_else(|error| panic!("vendor pack {}: {error}", pack.id));
     let (names, values) = (grammar(&pack.parameter_names), pack.values.as_deref().map(grammar));
-    Vendor { syntax, names, values, templates, pack }
+    Vendor { pack, syntax, names, values, templates }
 }
 
 /// Can the files of this pack carry the value?

@@ -43,7 +43,12 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
         }
     }
     for (name, (value, _)) in &effective.parameters {
-        if !is_known(pack, name) {
+        if draft.phone.dialect.foreign.iter().any(|pattern| pattern.matches(name)) {
+            warnings.push(Warning::new(
+                "unknown_parameter",
+                format!("{name} is not among those that {} is known to read", draft.phone.model_name()),
+            ));
+        } else if !is_known(pack, name) {
             warnings.push(Warning::new("unknown_parameter", format!("{name} is not among the parameters known of {}", pack.name)));
         }
         extras.insert(name.clone(), value.expose().to_owned());

@@ -106,6 +106,11 @@ impl<'p> Phone<'p> {
         self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
     }
 
+    /// The greatest value of a setting, of a list the most entries.
+    pub fn limit(&self, setting: &str) -> Option<u32> {
+        self.dialect.limits.get(setting).or_else(|| self.pack.limits.get(setting)).copied()
+    }
+
     /// Does the pattern speak of the parameter on this phone? `@group.field` are the names of that field.
     /// If so, how much of the name it fixes.
     pub fn fit(&self, pattern: &Pattern, parameter: &str) -> Option<usize> {

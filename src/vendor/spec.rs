@@ -54,9 +54,13 @@ pub struct Pack {
     pub user_agents: Vec<String>,
     /// Settings its phones know, by pointer without `/settings` (`sip/srtp`, `lines/shared`); a `*` at the end is any tail.
     pub supports: Vec<Pattern>,
-    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`).
+    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`); of a list
+    /// (`time/ntp`), the most entries.
     #[serde(default)]
     pub limits: BTreeMap<String, u32>,
+    /// Addresses are written without the user info they may hold.
+    #[serde(default)]
+    pub bare_urls: bool,
     /// Settings of a line that its phones have once for all lines: those of the first line in use hold.
     #[serde(default)]
     pub device_wide: Vec<Pattern>,
@@ -171,6 +175,15 @@ pub struct Dialect {
     /// Settings that its phones lack though others of the vendor know them, as in `supports`.
     #[serde(default)]
     pub lacks: Vec<Pattern>,
+    /// Limits that differ from the pack's.
+    #[serde(default)]
+    pub limits: BTreeMap<String, u32>,
+    /// Raw parameters of the vendor's other dialects, which its phones are not known to read.
+    #[serde(default)]
+    pub foreign: Vec<Pattern>,
+    /// Firmware is fetched by the protocol of the provisioning address: the phone has none of its own for it.
+    #[serde(default)]
+    pub one_protocol: bool,
     /// Check-in that differs from the pack's.
     pub check_in: Option<CheckIn>,
     /// All lines share the SIP settings of the first: the phone has them once.

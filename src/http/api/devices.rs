@@ -15,6 +15,7 @@ use crate::{
         App, Body, Plan,
         device_diff::DeviceDiff,
         devices::{DeviceQuery, DeviceState},
+        explain,
     },
     domain::Device,
     http::{
@@ -142,15 +143,30 @@ pub(super) async fn file(
     Ok(([(header::CONTENT_TYPE, kind)], file.text).into_response())
 }
 
-/// The timers of a device: numbers, hash, value, and which layer set what.
+/// The timers of a device: numbers, hash, value, and which layer set what. `Accept: text/plain` answers with a table
+/// for people.
 #[utoipa::path(get, path = "/devices/{mac}/timers", tag = "devices", responses((status = 200, body = Items), (status = 422, body = Problem)))]
 pub(super) async fn timers(
     State(app): State<App>,
     Authorized(actor): Authorized,
     Path(text): Path<String>,
-) -> Result<Json<Items>, ApiError> {
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     let timers = app.device_timers(&actor, mac(&text)?).await?;
-    Ok(whole(timers.iter().map(|row| json!(row)).collect()))
+    if wants_text(&headers) {
+        return Ok(plain(explain::table(&timers)));
+    }
+    Ok(whole(timers.iter().map(|row| json!(row)).collect()).into_response())
+}
+
+/// Does the caller ask for text?
+fn wants_text(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accept.split(',').any(|kind| kind.trim().starts_with("text/plain"))
+}
+
+fn plain(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -176,10 +192,8 @@ pub(super) async fn diff(
         return Err(crate::app::AppError::BadQuery("expected from=served and to=current".into()).into());
     }
     let diff = app.diff_device(&actor, mac(&text)?).await?;
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if accept.split(',').any(|kind| kind.trim().starts_with("text/plain")) {
-        let unified: String = diff.unified.values().map(String::as_str).collect();
-        return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], unified).into_response());
+    if wants_text(&headers) {
+        return Ok(plain(diff.unified.values().map(String::as_str).collect()));
     }
     Ok(Json(diff).into_response())
 }

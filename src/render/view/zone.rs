@@ -74,7 +74,7 @@ impl ZoneView {
         let summer = zone.summer.as_ref().map(|summer| {
             let save = form.save_s.unwrap_or(summer.save);
             exact &= save == summer.save;
-            let mut change = |change: &zone::Change| {
+            let mut change = |change: zone::Change| {
                 let unit = i32::try_from(form.change_unit_s.max(1)).unwrap_or(1);
                 let time = (change.time.div_euclid(unit) * unit).clamp(form.change_min_s, form.change_max_s);
                 exact &= time == change.time;
@@ -86,8 +86,8 @@ impl ZoneView {
                 name: summer.name.clone(),
                 save_s: save,
                 save_min: save / 60,
-                start: change(&summer.start),
-                end: change(&summer.end),
+                start: change(summer.start),
+                end: change(summer.end),
             }
         });
         let view = Self {
@@ -104,7 +104,7 @@ impl ZoneView {
 }
 
 impl ChangeView {
-    fn of(change: &zone::Change, time: i32) -> Self {
+    fn of(change: zone::Change, time: i32) -> Self {
         let (hour, minute) = (time / 3600, time / 60 % 60);
         Self {
             month: change.month,

@@ -19,10 +19,10 @@ fn check(case: &Case) -> Vec<String> {
     let mut faults = Vec::new();
     let rendered = match render::render(vendor, &stack) {
         Ok(rendered) => rendered,
-        Err(faulty) => {
-            let codes: BTreeSet<_> = faulty.errors.iter().map(|error| error.code.clone()).collect();
+        Err(refused) => {
+            let codes: BTreeSet<_> = refused.errors.iter().map(|error| error.code.clone()).collect();
             if codes != case.refuses.iter().cloned().collect() || !golden.is_empty() {
-                faults.push(format!("{}: refused with {:#?}", case.title(), faulty.errors));
+                faults.push(format!("{}: refused with {:#?}", case.title(), refused.errors));
             }
             return faults;
         }

@@ -1,0 +1,4 @@
+//! The vendor packs: what their facts must have, and the tables made from them.
+
+mod facts;
+mod tables;
