@@ -10,7 +10,6 @@ use similar::{ChangeTag, TextDiff};
 use utoipa::ToSchema;
 
 use crate::{
-    domain::secret::has_user_info,
     format::Parameter,
     render::registry::Vendor,
     vendor::{Certainty, Effect, EffectFact, Phone, spec::AnyChange},
@@ -83,12 +82,6 @@ pub fn compare(vendor: &Vendor, phone: Option<&Phone<'_>>, from: &Files, to: &Fi
     comparison
 }
 
-/// Is the value of this parameter masked?
-pub fn is_secret(vendor: &Vendor, parameter: &Parameter) -> bool {
-    let base = parameter.name.split('[').next().unwrap_or_default();
-    vendor.pack.is_secret(&parameter.name) || vendor.pack.is_secret(base) || has_user_info(&parameter.value)
-}
-
 /// The text with every secret masked.
 pub fn masked(vendor: &Vendor, text: &str) -> String {
     mask(vendor, text, &parameters(vendor, text))
@@ -101,7 +94,7 @@ fn parameters(vendor: &Vendor, text: &str) -> Vec<Parameter> {
 fn mask(vendor: &Vendor, text: &str, parameters: &[Parameter]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
-    for parameter in parameters.iter().filter(|parameter| !parameter.value_at.is_empty() && is_secret(vendor, parameter)) {
+    for parameter in parameters.iter().filter(|parameter| !parameter.value_at.is_empty() && vendor.is_secret(parameter)) {
         masked.push_str(&text[from..parameter.value_at.start]);
         masked.push_str(MASK);
         from = parameter.value_at.end;
@@ -126,7 +119,7 @@ fn changes(vendor: &Vendor, phone: Option<&Phone<'_>>, file: &str, before: &[Par
     let (before, after) = (by_name(before), by_name(after));
     let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let shown = |parameter: Option<&Parameter>| {
-        parameter.map(|p| if is_secret(vendor, p) && !p.value.is_empty() { MASK.to_owned() } else { p.value.clone() })
+        parameter.map(|p| if vendor.is_secret(p) && !p.value.is_empty() { MASK.to_owned() } else { p.value.clone() })
     };
     let differs = |name: &&&String| before.get(**name).map(|p| &p.value) != after.get(**name).map(|p| &p.value);
     let changed: Vec<&str> = names.iter().filter(differs).map(|name| name.as_str()).collect();

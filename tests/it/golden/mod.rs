@@ -7,6 +7,7 @@
 
 mod removal;
 mod render;
+mod serve;
 
 use std::{
     collections::BTreeMap,

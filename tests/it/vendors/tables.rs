@@ -225,8 +225,8 @@ pub(super) fn settings() -> Vec<String> {
     all.retain(|path| !path.starts_with("timers/"));
     // Maps, whose keys are vendors' names.
     all.extend(["calling/dial_plan".to_owned(), "firmware".to_owned()]);
-    // Those of a line or a key that a phone may lack.
-    all.extend(["lines/voicemail_number", "lines/blf_list_uri", "lines/shared", "keys/pickup"].map(str::to_owned));
+    // Those of a line that a phone may lack.
+    all.extend(["lines/voicemail_number", "lines/blf_list_uri", "lines/shared"].map(str::to_owned));
     all
 }
 
