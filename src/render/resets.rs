@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Draft, Faulty, RenderedFile, Warning, view::Extra};
 use crate::{
     domain::{
-        Device, FieldError, Reset,
+        FieldError, Reset,
         fields::split_pointer,
         layer::parameter_pointer,
         merge::{Effective, raw_parameter},
@@ -38,7 +38,7 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
         for (name, _) in ghost.into_iter().filter(|(name, _)| !own.contains_key(name)) {
             reset(name, &mut warnings);
         }
-        for name in due.iter().filter_map(|due| raw_parameter_of(&draft.stack.device, &due.path)).filter(|name| !own.contains_key(name)) {
+        for name in due.iter().filter_map(|due| raw_parameter_of(draft, &due.path)).filter(|name| !own.contains_key(name)) {
             reset(name, &mut warnings);
         }
     }
@@ -70,10 +70,10 @@ fn keyed<'n>(pack: &Pack, name: &'n str) -> Option<(&'n str, &'n str)> {
 }
 
 /// A raw parameter in the path of a reset, where its selector names this device.
-fn raw_parameter_of(device: &Device, path: &str) -> Option<String> {
+fn raw_parameter_of(draft: &Draft<'_>, path: &str) -> Option<String> {
     let (selector, _) = split_pointer(path.strip_prefix("/parameters")?)?;
-    let own = selector == device.vendor || selector.eq_ignore_ascii_case(&format!("{}/{}", device.vendor, device.model_name()));
-    raw_parameter(path).filter(|_| own)
+    draft.phone.selected_by(&selector, draft.stack.device.model_name())?;
+    raw_parameter(path)
 }
 
 fn parameters(draft: &Draft<'_>, files: &[RenderedFile]) -> Result<BTreeMap<String, String>, Faulty> {

@@ -88,6 +88,18 @@ impl<'p> Phone<'p> {
         !name.is_empty() && names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
+    /// Does a selector of raw parameters mean this phone: `"<vendor>"` (`false`) or `"<vendor>/<model>"` (`true`)?
+    /// The model by any of its names, or as it is stored.
+    pub fn selected_by(&self, selector: &str, stored: &str) -> Option<bool> {
+        match selector.split_once('/') {
+            None => (selector == self.pack.id).then_some(false),
+            Some((vendor, model)) => {
+                let is_own = self.is_model(model) || (!stored.is_empty() && stored.eq_ignore_ascii_case(model));
+                (vendor == self.pack.id && is_own).then_some(true)
+            }
+        }
+    }
+
     /// The n-th (from 1) parameter name of a field.
     pub fn name(&self, group: &str, field: &str, n: u32) -> Option<&'p str> {
         let index = usize::try_from(n).ok()?.checked_sub(1)?;
