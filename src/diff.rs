@@ -122,11 +122,13 @@ fn changes(vendor: &Vendor, phone: Option<&Phone<'_>>, file: &str, before: &[Par
         parameter.map(|p| if vendor.is_secret(p) && !p.value.is_empty() { MASK.to_owned() } else { p.value.clone() })
     };
     let differs = |name: &&&String| before.get(**name).map(|p| &p.value) != after.get(**name).map(|p| &p.value);
+    let changed: Vec<&str> = names.iter().filter(differs).map(|name| name.as_str()).collect();
     names
         .iter()
         .filter(differs)
         .map(|name| {
-            let fact = phone.and_then(|phone| EffectFact::find(&vendor.pack.effects, name, phone));
+            let to = after.get(*name).map(|parameter| parameter.value.as_str());
+            let fact = phone.and_then(|phone| EffectFact::find(&vendor.pack.effects, name, to, &changed, phone));
             let (effect, certainty) = fact.map_or((Effect::Unknown, Certainty::Assumed), |fact| (fact.effect, fact.certainty));
             Change {
                 file: file.to_owned(),
@@ -203,6 +205,34 @@ mod tests {
         let comparison = compare(vendor, None, &old, &files("#!version:1.0.0.1\n\na.b = 1\n"));
         assert!(!comparison.identical && comparison.changes.is_empty());
         assert_ne!(comparison.effect, Effect::None, "phones apply any new file");
+    }
+
+    #[test]
+    fn a_check_in_that_goes_over_to_another_mode_strands_nobody_and_one_that_goes_off_does() {
+        let vendor = registry::find("yealink").unwrap();
+        let phone = Phone::find(&vendor.pack, "T46S", "66.86.0.15").unwrap();
+        let modes = |repeat: u8, flexible: u8| {
+            let name = "static.auto_provision";
+            files(&format!("#!version:1.0.0.1\n{name}.repeat.enable = {repeat}\n{name}.flexible.enable = {flexible}\n"))
+        };
+        let effect = |from: (u8, u8), to: (u8, u8)| compare(vendor, Some(&phone), &modes(from.0, from.1), &modes(to.0, to.1)).effect;
+        let (interval, clock, off) = ((1, 0), (0, 1), (0, 0));
+        assert_eq!((effect(interval, clock), effect(clock, interval), effect(off, clock)), (Effect::Live, Effect::Live, Effect::Live));
+        assert_eq!((effect(interval, off), effect(clock, off)), (Effect::Strand, Effect::Strand));
+    }
+
+    #[test]
+    fn an_old_phone_reboots_on_any_new_file_and_so_may_one_of_unknown_firmware() {
+        let vendor = registry::find("yealink").unwrap();
+        let effect = |model: &str, firmware: &str| {
+            let phone = Phone::find(&vendor.pack, model, firmware).unwrap();
+            compare(vendor, Some(&phone), &files("#!version:1.0.0.1\n"), &files("#!version:1.0.0.1\n\n")).effect
+        };
+        assert_eq!(
+            (effect("T28P", "2.60.0.110"), effect("T28P", "2.73.0.50"), effect("T28P", "")),
+            (Effect::Reboot, Effect::Live, Effect::Reboot)
+        );
+        assert_eq!((effect("T46S", ""), effect("W52P", "25.30.0.2")), (Effect::Live, Effect::Live));
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn sizes(look: &mut Looker<'_>, device: &Device, keys: &BTreeMap<(u32, u32), Key
     for (number, name) in (1u32..).zip(&device.modules) {
         let known = look.phone.pack.modules.iter().find(|module| module.name.eq_ignore_ascii_case(name.as_str()));
         if known.is_none() {
-            look.warn("unknown_model", format!("expansion module {name:?} is not known: as many keys as are named"));
+            look.warn("unknown_model", format!("expansion module {:?} is not known: as many keys as are named", name.as_str()));
         } else if number > model.max_modules && !model.name.is_empty() {
             look.warn("key_beyond_model", format!("{} takes {} expansion modules", model.name, model.max_modules));
             continue;
@@ -126,7 +126,8 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         };
         Code { word: word.to_owned(), code: code.to_owned() }
     };
-    let value = key.value.as_ref().map(|value| look.carry(value, "/keys"));
+    let mut text = |text: Option<&String>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
+    let (value, label) = (text(key.value.as_ref()), text(key.label.as_ref()));
     let is_monitored = matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::SharedLine);
     let differs = key.pickup.as_deref().is_some_and(|own| own != pickup_code.unwrap_or_default());
     if is_monitored && differs && !look.phone.supports("keys/pickup") {
@@ -154,7 +155,7 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         line: key.line.unwrap_or(1),
         has_line: key.line.is_some() || matches!(key.kind, KeyType::Line | KeyType::SharedLine),
         value,
-        label: key.label.as_ref().map(|label| look.carry(label, "/keys")),
+        label,
         pickup,
     }
 }

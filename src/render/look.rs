@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     domain::{FieldError, TimerName, merge::Effective},
-    vendor::Phone,
+    vendor::{Phone, spec::Scope},
     zone,
 };
 
@@ -51,12 +51,23 @@ impl Looker<'_> {
         }
     }
 
-    /// Settings of a line that differ from the first line's where the phone has them once for all.
+    /// Settings of a line that differ from the first line's, and timers of one that differ from the device's, where
+    /// the phone has them once for all.
     fn warn_of_device_wide(&mut self, effective: &Effective, leaves: &std::collections::BTreeMap<String, serde_json::Value>) {
         let Some(first) = effective.lines.iter().map(|line| line.line).min() else { return };
         for (path, value) in leaves {
-            let Some(line) = crate::domain::merge::line_of(path).filter(|line| *line != first) else { continue };
+            let Some(line) = crate::domain::merge::line_of(path) else { continue };
             let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
+            if self.is_device_timer(tail) && leaves.get(&format!("/settings/{tail}")) != Some(value) {
+                let vendor = &self.phone.pack.name;
+                self.warn(
+                    "setting_unsupported",
+                    format!("{tail}: {vendor} phones have one for all lines: not line {line}'s but the device's holds"),
+                );
+            }
+            if line == first {
+                continue;
+            }
             let setting = if tail.starts_with("sip/") { tail.to_owned() } else { format!("lines/{tail}") };
             let once = self.phone.pack.device_wide.iter().any(|pattern| pattern.matches(&setting));
             if once && leaves.get(&format!("/lines/{first}/{tail}")) != Some(value) {
@@ -67,6 +78,13 @@ impl Looker<'_> {
                 self.warn("setting_unsupported", detail);
             }
         }
+    }
+
+    /// Is it a number of a timer (`timers/subscription/interval`) that the phone has once for all lines?
+    fn is_device_timer(&self, setting: &str) -> bool {
+        let name = setting.strip_prefix("timers/").and_then(|tail| tail.split('/').next());
+        let timer = TimerName::ALL.into_iter().find(|timer| Some(timer.as_str()) == name).and_then(|timer| self.phone.timer(timer));
+        timer.is_some_and(|timer| timer.scope == Scope::Device)
     }
 
     fn warn_of_unsupported_timer(&mut self, path: &str) {

@@ -166,7 +166,7 @@ pub struct Dialect {
     /// Words the template may print or ask for.
     #[serde(default)]
     pub flags: BTreeMap<String, String>,
-    /// Code tables that differ from the pack's.
+    /// Code tables that differ from the pack's, each whole: a word it leaves out the dialect does not know.
     #[serde(default)]
     pub codes: Codes,
     /// Names that differ from the pack's.
@@ -322,6 +322,9 @@ pub struct Timer {
     /// Dialects that have it; all where empty.
     #[serde(default)]
     pub dialects: Vec<String>,
+    /// Models that lack it. `*` at the end of a name is any tail.
+    #[serde(default)]
+    pub not_on: Vec<Pattern>,
     /// Seconds per unit.
     pub unit_s: u32,
     /// Least value, in its unit.
