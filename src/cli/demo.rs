@@ -48,7 +48,7 @@ struct Phones {
 
 /// Runs the demo until it is told to end. `port` is that of the phones, the others take the two after it.
 pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
-    let mut end = std::pin::pin!(told_to_end());
+    let mut end = std::pin::pin!(told_to_end()?);
     let directory = tempfile::Builder::new().prefix("offbeat-demo-").tempdir().context("a directory for the demo")?;
     let token = format!("demo-{}", random::hex::<8>());
     let config = config(directory.path(), &token)?;
@@ -76,14 +76,16 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A signal, or the end of the terminal.
-async fn told_to_end() {
+/// Ends with a signal or the terminal. All are watched from this call on.
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return server::signalled().await };
-    tokio::select! {
-        () = server::signalled() => {}
-        _ = hangup.recv() => {}
-    }
+    let (mut hangup, signalled) = (signal(SignalKind::hangup())?, server::signalled()?);
+    Ok(async move {
+        tokio::select! {
+            () = signalled => {}
+            _ = hangup.recv() => {}
+        }
+    })
 }
 
 /// The settings: built in, but for what is thrown away.

@@ -69,7 +69,7 @@ async fn run(config: &Config, app: App) -> Result<(), Failure> {
         server::bind("admin_listen", config.admin_listen)?,
         server::bind("ops_listen", config.ops_listen)?,
     ];
-    serve_on(app, sockets, server::signalled()).await
+    serve_on(app, sockets, server::signalled()?).await
 }
 
 /// Serves phones, administrators and operations until `shutdown`, drains, and writes what is buffered.
