@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     device::Device,
-    fields::{Setting, overlay_field, split_pointer},
+    fields::{Reader, Setting, overlay_field, split_pointer},
     key::{Key, KeyType},
     layer::{Layer, Reset},
     line::Line,
@@ -191,7 +191,8 @@ impl Effective {
                     line.plant(&format!("/{pointer}"), reset.was.as_ref());
                 }
             } else if reset.path == "/keys" {
-                ghost.keys = Some(BTreeMap::new());
+                let read = reset.was.as_ref().and_then(|was| Key::read_list(was, &mut Reader::default()));
+                merge_keys(&mut ghost.keys, Some(&read.unwrap_or_default()));
             }
         }
         ghost
@@ -209,7 +210,7 @@ pub fn line_of(path: &str) -> Option<u32> {
     split_pointer(path.strip_prefix("/lines")?)?.0.parse().ok()
 }
 
-fn merge_keys(keys: &mut Option<BTreeMap<(u32, u32), Key>>, layer: Option<&[Key]>) {
+pub(super) fn merge_keys(keys: &mut Option<BTreeMap<(u32, u32), Key>>, layer: Option<&[Key]>) {
     let Some(layer) = layer else { return };
     let keys = keys.get_or_insert_default();
     if layer.is_empty() {
@@ -283,7 +284,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::fields::Reader;
 
     fn tenant(value: &Value) -> Tenant {
         let mut reader = Reader::default();

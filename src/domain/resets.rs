@@ -8,7 +8,7 @@ use super::{
     device::Device,
     fields::Setting,
     layer::{Layer, Reset, parameter_pointer},
-    merge::{Source, line_of, merge_line},
+    merge::{Source, line_of, merge_keys, merge_line},
     secret::is_marker,
     settings::Settings,
 };
@@ -27,6 +27,7 @@ pub fn is_left_on_phone(path: &str) -> bool {
 pub fn chain_leaves(layers: &[(Source, &Layer)], device: Option<&Device>) -> BTreeMap<String, Value> {
     let mut settings = Settings::default();
     let mut leaves = BTreeMap::new();
+    let mut keys = None;
     for (_, layer) in layers {
         settings.overlay(&layer.settings, &mut String::new(), &mut |_| {});
         for (selector, named) in &layer.parameters {
@@ -34,9 +35,10 @@ pub fn chain_leaves(layers: &[(Source, &Layer)], device: Option<&Device>) -> BTr
                 leaves.insert(parameter_pointer(selector, name), serde_json::json!(value));
             }
         }
-        if layer.keys.is_some() {
-            leaves.insert("/keys".to_owned(), Value::Null);
-        }
+        merge_keys(&mut keys, layer.keys.as_deref());
+    }
+    if let Some(keys) = keys {
+        leaves.insert("/keys".to_owned(), serde_json::json!(keys.into_values().collect::<Vec<_>>()));
     }
     let mut visit = |path: &str, value: Value| {
         leaves.insert(path.to_owned(), value);
@@ -69,7 +71,7 @@ pub fn after_write(
                 continue;
             }
         }
-        let was = (!is_marker(value) && !value.is_null() && !path.starts_with("/parameters")).then(|| value.clone());
+        let was = (!is_marker(value) && !path.starts_with("/parameters")).then(|| value.clone());
         resets.push(Reset { path: path.clone(), was });
     }
     resets.sort_by(|a, b| a.path.cmp(&b.path));
