@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{
     domain::{
         Device, FieldError, Layer, Line, MaybeSecret, Setting, Settings, TimerName,
-        fields::{overlay_field, push_pointer},
+        fields::{overlay_field, push_pointer, split_pointer},
         layer::parameter_pointer,
         merge::Source,
         settings::Sip,
@@ -81,7 +83,7 @@ fn settings(settings: &Settings, errors: &mut Vec<FieldError>) {
         }
     }
     for (index, book) in settings.phonebooks.iter().flatten().enumerate() {
-        if book.url.as_ref().is_none_or(|url| url.expose().is_empty()) {
+        if book.url.as_ref().is_none_or(|url| url.expose().is_empty() && !url.is_kept()) {
             errors.push(FieldError::new(format!("/settings/phonebooks/{index}/url"), "required", "a phone book needs a url"));
         }
     }
@@ -160,6 +162,37 @@ fn own_timers(base: &str, own: Option<&Timers>, merged: Option<&Timers>, sip: Op
                 format!("{interval} s is below the floor in force here, {floor} s; lower the floor as well if this is meant"),
             ));
         }
+    }
+}
+
+/// Where the lines of a document stand as it was sent; a device holds them in the order of their numbers.
+pub(super) struct SentLines(Vec<Option<u64>>);
+
+impl SentLines {
+    /// The lines of a device's document.
+    pub(super) fn of(body: &Value) -> Self {
+        Self(body["lines"].as_array().into_iter().flatten().map(|line| line["line"].as_u64()).collect())
+    }
+
+    /// Errors whose pointers name lines by their number, with pointers into what was sent.
+    pub(super) fn by_number(&self, errors: Vec<FieldError>) -> Vec<FieldError> {
+        self.turn(errors, Some)
+    }
+
+    /// Errors whose pointers name lines by their place on the device, with pointers into what was sent.
+    pub(super) fn by_place(&self, device: &Device, errors: Vec<FieldError>) -> Vec<FieldError> {
+        self.turn(errors, |place| device.lines.get(place).and_then(|line| usize::try_from(line.line).ok()))
+    }
+
+    fn turn(&self, mut errors: Vec<FieldError>, number: impl Fn(usize) -> Option<usize>) -> Vec<FieldError> {
+        for error in &mut errors {
+            let Some((name, tail)) = error.path.strip_prefix("/lines").and_then(split_pointer) else { continue };
+            let number = name.parse().ok().and_then(&number).and_then(|number| u64::try_from(number).ok());
+            if let Some(place) = self.0.iter().position(|sent| sent.is_some() && *sent == number) {
+                error.path = format!("/lines/{place}{tail}");
+            }
+        }
+        errors
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Actor, App, AppError, Plan};
 use crate::{
     domain::{FieldError, Reset, fields::Reader},
-    store::{Author, StoreError, Versioned},
+    store::{Author, StoreError, Versioned, Write},
 };
 
 /// A resource as it is shown: its document and its revision.
@@ -82,6 +82,15 @@ pub struct Precondition {
 }
 
 impl Precondition {
+    /// Holds what is stored against a write of something new; `named` is the path's own id, absent for a POST.
+    pub(super) fn check_absent(&self, stored: Option<i64>, named: bool, taken: impl FnOnce() -> String) -> Result<(), AppError> {
+        match stored {
+            Some(revision) if self.absent && named => Err(AppError::Stale(revision)),
+            Some(_) if self.absent => Err(AppError::Conflict(taken())),
+            _ => Ok(()),
+        }
+    }
+
     /// Holds the condition against what is stored.
     pub(super) fn check(&self, stored: Option<i64>) -> Result<(), AppError> {
         match (&self.revisions, stored) {
@@ -113,8 +122,14 @@ impl WriteOptions {
 }
 
 impl App {
-    pub(super) fn author(&self, actor: &Actor, options: &WriteOptions) -> Author {
-        Author { at: self.now(), actor: actor.name.clone(), message: options.message.clone() }
+    /// Begins a write. A plan tells who was served: what is still buffered of that is written first, since the
+    /// record has to wait for the write.
+    pub(super) async fn begin(&self, actor: &Actor, options: &WriteOptions) -> Result<Write, AppError> {
+        if options.dry_run {
+            self.recorder().drain().await;
+        }
+        let author = Author { at: self.now(), actor: actor.name.clone(), message: options.message.clone() };
+        Ok(self.store().write(author).await?)
     }
 }
 

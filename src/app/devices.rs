@@ -174,7 +174,7 @@ impl App {
     /// What is wrong with the document or stands against the write.
     pub async fn write_device(&self, actor: &Actor, mac: Option<Mac>, body: Body<'_>, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Operator, options.dry_run)?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let current = match mac.filter(|_| body.is_patch()) {
             Some(mac) => write
                 .device(mac)
@@ -195,11 +195,13 @@ impl App {
             return Err(AppError::Conflict("this MAC is taken".into()));
         }
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        if stored.is_some() && options.precondition.absent {
-            return Err(AppError::Conflict(format!("device {} exists already", device.mac)));
-        }
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), mac.is_some(), || format!("device {} exists already", device.mac))?;
         let mut old = stored.map(|stored| stored.value);
-        check::keep_secrets(&mut device, old.as_mut(), |device, visit| device.secrets(visit), &mut errors);
+        let (lines, mut wrong) = (check::SentLines::of(&body), Vec::new());
+        check::keep_secrets(&mut device, old.as_mut(), |device, visit| device.secrets(visit), &mut wrong);
+        errors.extend(lines.by_number(std::mem::take(&mut wrong)));
         let tenants = if actor.sees(&device.tenant) { write.tenant_chain(device.tenant.as_str()).await? } else { Vec::new() };
         if tenants.is_empty() {
             errors.push(FieldError::new("/tenant", "unknown_tenant", format!("there is no tenant {}", device.tenant)));
@@ -222,12 +224,16 @@ impl App {
         device.layer.resets = after_write(&kept_resets(&stored_resets, sent_resets), &before, &after, Some(&device));
         let mut layers = shared_layers(&tenants, &profiles);
         layers.push((Source::Device, &device.layer));
-        check::timers(&layers, Some(&device), &mut errors);
+        check::timers(&layers, Some(&device), &mut wrong);
+        errors.extend(lines.by_place(&device, wrong));
         settle(errors)?;
 
         let revision = write.put_device(&device).await?;
         let mut judge = Judge::new(self, options);
-        judge.look(&mut write, device.mac).await?;
+        judge.look(&mut write, device.mac).await.map_err(|error| match error {
+            AppError::Invalid(errors) => AppError::Invalid(lines.by_place(&device, errors)),
+            error => error,
+        })?;
         if options.dry_run {
             return Ok(Outcome::Planned(Box::new(judge.plan())));
         }
@@ -242,7 +248,7 @@ impl App {
     /// When there is none, or none the actor sees.
     pub async fn delete_device(&self, actor: &Actor, mac: Mac, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Operator, options.dry_run)?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let stored = actor.replaces(write.device(mac).await, false, options)?;
         if let Some(stored) = &stored {
             actor.must_see(&stored.value.tenant, WHAT)?;
@@ -264,7 +270,7 @@ impl App {
 
 /// The vendor stated, else the one that the MAC's prefix names.
 fn name_vendor(device: &mut Device, errors: &mut Vec<FieldError>) {
-    if device.vendor.is_empty() {
+    if device.vendor.is_empty() && device.mac != Mac::UNREAD {
         match registry::by_prefix(device.mac) {
             Some(vendor) => device.vendor.clone_from(&vendor.pack.id),
             None => errors.push(FieldError::new(
@@ -273,7 +279,7 @@ fn name_vendor(device: &mut Device, errors: &mut Vec<FieldError>) {
                 format!("the prefix {} names no vendor: state one", device.mac.prefix()),
             )),
         }
-    } else if registry::find(&device.vendor).is_none() {
+    } else if !device.vendor.is_empty() && registry::find(&device.vendor).is_none() {
         errors.push(FieldError::new("/vendor", "unknown_vendor", check::unknown_vendor(&device.vendor)));
     }
 }

@@ -1,5 +1,7 @@
 //! Why a device gets what it gets: its files, its timers, and what this phone would be answered.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -9,7 +11,7 @@ use crate::{
     diff,
     domain::Mac,
     render::{RenderedFile, TimerRow, registry},
-    store::Refusal,
+    store::{Refusal, StoreError},
     vendor::filename::Request,
 };
 
@@ -119,15 +121,28 @@ impl App {
     /// When the store fails.
     pub async fn refusals(&self, actor: &Actor, limit: u32) -> Result<Vec<Value>, AppError> {
         self.recorder().drain().await;
-        let mut shown = Vec::new();
-        for refusal in self.store().refusals(limit).await? {
-            let visible = match (&actor.tenants, refusal.mac) {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (Some(_), Some(mac)) => self.store().device(mac).await?.is_some_and(|device| actor.sees(&device.value.tenant)),
+        if actor.tenants.is_none() {
+            return Ok(self.store().refusals(limit).await?.iter().map(refusal_document).collect());
+        }
+        // Those of others must not crowd out the actor's own: all that are kept are looked through, each device once.
+        let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (mut shown, mut seen) = (Vec::new(), BTreeMap::new());
+        for refusal in self.store().refusals(u32::MAX).await? {
+            let Some(mac) = refusal.mac else { continue };
+            let visible = match seen.get(&mac) {
+                Some(visible) => *visible,
+                None => match self.store().device(mac).await {
+                    Ok(device) => device.is_some_and(|device| actor.sees(&device.value.tenant)),
+                    Err(StoreError::Corrupt(_)) => false,
+                    Err(error) => return Err(error.into()),
+                },
             };
+            seen.insert(mac, visible);
             if visible {
                 shown.push(refusal_document(&refusal));
+            }
+            if shown.len() == wanted {
+                break;
             }
         }
         Ok(shown)

@@ -228,7 +228,7 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         devices.changed += 1;
-        if self.app.store().check_in(mac).await?.is_none() {
+        if !self.app.store().was_served(mac).await? {
             devices.never_served += 1;
         }
         *self.plan.effects.entry(comparison.effect.as_str()).or_insert(0) += 1;

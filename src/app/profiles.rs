@@ -57,7 +57,7 @@ impl App {
     ) -> Result<Outcome, AppError> {
         actor.must_be(Role::Admin, options.dry_run)?;
         actor.must_see(tenant, "this tenant")?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let tenants = write.tenant_chain(tenant.as_str()).await?;
         if tenants.is_empty() {
             return Err(AppError::NotFound("this tenant"));
@@ -78,9 +78,9 @@ impl App {
         let reference = profile.reference();
         let stored = actor.replaces(write.profile(&reference).await, is_patch, options)?;
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        if stored.is_some() && options.precondition.absent {
-            return Err(AppError::Conflict(format!("profile {reference} exists already")));
-        }
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("profile {reference} exists already"))?;
         let mut old = stored.map(|stored| stored.value);
         check::keep_secrets(&mut profile, old.as_mut(), |profile, visit| profile.secrets(visit), &mut errors);
         let below = base_chain(&mut write, &tenants, &profile, &mut errors).await?;
@@ -120,7 +120,7 @@ impl App {
     pub async fn delete_profile(&self, actor: &Actor, reference: &ProfileRef, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Admin, options.dry_run)?;
         actor.must_see(&reference.tenant, WHAT)?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let stored = write.profile(reference).await?.ok_or(AppError::NotFound(WHAT))?;
         options.precondition.check(Some(stored.revision))?;
         if write.profile_is_referenced(reference).await? {

@@ -53,7 +53,7 @@ impl App {
         options: &WriteOptions,
     ) -> Result<Outcome, AppError> {
         actor.must_be(Role::Admin, options.dry_run)?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let current = match id.filter(|id| body.is_patch() && actor.sees(id)) {
             Some(id) => write.tenant(id.as_str()).await?.map(|stored| document(&stored.value, stored.revision)),
             None => None,
@@ -69,9 +69,9 @@ impl App {
             return Err(AppError::Conflict("this id is taken".into()));
         }
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
-        if stored.is_some() && options.precondition.absent {
-            return Err(AppError::Conflict(format!("tenant {} exists already", tenant.id)));
-        }
+        options
+            .precondition
+            .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("tenant {} exists already", tenant.id))?;
         let mut old = stored.map(|stored| stored.value);
         check::keep_secrets(&mut tenant, old.as_mut(), |tenant, visit| tenant.secrets(visit), &mut errors);
         self.check_parent(actor, &mut write, &tenant, old.as_ref(), &mut errors).await?;
@@ -113,7 +113,7 @@ impl App {
     pub async fn delete_tenant(&self, actor: &Actor, id: &Slug, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Admin, options.dry_run)?;
         actor.must_see(id, WHAT)?;
-        let mut write = self.store().write(self.author(actor, options)).await?;
+        let mut write = self.begin(actor, options).await?;
         let stored = write.tenant(id.as_str()).await?.ok_or(AppError::NotFound(WHAT))?;
         options.precondition.check(Some(stored.revision))?;
         if id.as_str() == DEFAULT_TENANT {

@@ -79,7 +79,8 @@ impl Device {
         let (layer, resets) = Layer::read(&mut object, reader);
         object.ignore(&["revision", "warnings", "errors", "checked_in", "last_refused", "reported"]);
         object.finish(reader);
-        let device = Self { mac: mac?, tenant, profile, vendor, model, firmware, modules, name, enabled, fill, lines, layer };
+        let device =
+            Self { mac: mac.unwrap_or(Mac::UNREAD), tenant, profile, vendor, model, firmware, modules, name, enabled, fill, lines, layer };
         Some((device, resets))
     }
 

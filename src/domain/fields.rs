@@ -178,6 +178,11 @@ pub trait Setting: Sized + Clone {
     /// Reads the value, noting what is wrong.
     fn read(value: &Value, reader: &mut Reader) -> Option<Self>;
 
+    /// Is it a group that sets nothing, and so as good as absent?
+    fn says_nothing(&self) -> bool {
+        false
+    }
+
     /// Puts `over`, from a nearer layer, on top of `self`; `note` is told each leaf that came from it.
     fn overlay(&mut self, over: &Self, path: &mut String, note: &mut dyn FnMut(&str)) {
         *self = over.clone();
@@ -258,9 +263,13 @@ macro_rules! group {
         impl $crate::domain::fields::Setting for $name {
             fn read(value: &serde_json::Value, reader: &mut $crate::domain::fields::Reader) -> Option<Self> {
                 let mut object = reader.object(value)?;
-                let group = Self { $( $field: object.take(reader, stringify!($field), <$type as $crate::domain::fields::Setting>::read), )* };
+                let group = Self { $( $field: object.take(reader, stringify!($field), <$type as $crate::domain::fields::Setting>::read).filter(|field| !field.says_nothing()), )* };
                 object.finish(reader);
                 Some(group)
+            }
+
+            fn says_nothing(&self) -> bool {
+                *self == Self::default()
             }
 
             fn overlay(&mut self, over: &Self, path: &mut String, note: &mut dyn FnMut(&str)) {
@@ -399,6 +408,9 @@ impl<T: Setting> Setting for std::collections::BTreeMap<String, T> {
                 .filter_map(|(name, value)| Some((name.clone(), reader.at(name, |r| T::read(value, r))?)))
                 .collect(),
         )
+    }
+    fn says_nothing(&self) -> bool {
+        self.is_empty()
     }
     fn overlay(&mut self, over: &Self, path: &mut String, note: &mut dyn FnMut(&str)) {
         for (name, value) in over {

@@ -24,6 +24,9 @@ pub enum MacError {
 }
 
 impl Mac {
+    /// Stands in for an address that could not be read, so that the rest of its document is: nothing has it.
+    pub const UNREAD: Self = Self([0; 6]);
+
     /// The six octets.
     pub fn octets(self) -> [u8; 6] {
         self.0

@@ -8,7 +8,7 @@ use super::{
     fields::{Reader, Setting},
     layer::{Layer, Reset},
     secret::Secret,
-    tenant::same_id,
+    tenant::read_id,
     text::{Slug, Text},
 };
 
@@ -88,14 +88,13 @@ impl Profile {
         if own_tenant.is_some_and(|own| own != *tenant) {
             reader.at("tenant", |r| r.fail("id_differs", "the tenant of the document differs from the tenant of the path"));
         }
-        let own = object.take(reader, "id", Slug::read);
-        let id = same_id(own, id, reader);
+        let id = read_id(&mut object, value, id, reader);
         let name = object.take(reader, "name", Text::read).unwrap_or_default();
         let extends = object.take(reader, "extends", ProfileRef::reader(Some(tenant)));
         let (layer, resets) = Layer::read(&mut object, reader);
         object.ignore(&["revision"]);
         object.finish(reader);
-        Some((Self { tenant: tenant.clone(), id: id?, name, extends, layer }, resets))
+        Some((Self { tenant: tenant.clone(), id, name, extends, layer }, resets))
     }
 
     /// Visits every secret by its pointer.

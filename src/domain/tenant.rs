@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
-    fields::{Reader, Setting},
+    fields::{Object, Reader, Setting},
     layer::{Layer, Reset},
     profile::ProfileRef,
     secret::Secret,
@@ -42,8 +42,7 @@ impl Tenant {
     /// Reads a document. The second part is the `resets` that were sent, if any.
     pub fn read(value: &Value, id: Option<&Slug>, reader: &mut Reader) -> Option<(Self, Option<Vec<Reset>>)> {
         let mut object = reader.object(value)?;
-        let own = object.take(reader, "id", Slug::read);
-        let id = same_id(own, id, reader);
+        let id = read_id(&mut object, value, id, reader);
         let name = object.take(reader, "name", Text::read).unwrap_or_default();
         let parent = object.take(reader, "parent", Slug::read);
         let salt = object.take(reader, "salt", |v, r| {
@@ -54,17 +53,25 @@ impl Tenant {
             r.fail("not_printable", "a salt is printable ASCII, at most 64 bytes");
             None
         });
-        let profile = object.take(reader, "profile", ProfileRef::reader(id.as_ref()));
+        let profile = object.take(reader, "profile", ProfileRef::reader(Some(&id)));
         let (layer, resets) = Layer::read(&mut object, reader);
         object.ignore(&["revision"]);
         object.finish(reader);
-        Some((Self { id: id?, name, parent, salt, profile, layer }, resets))
+        Some((Self { id, name, parent, salt, profile, layer }, resets))
     }
 
     /// Visits every secret by its pointer.
     pub fn secrets(&mut self, visit: &mut dyn FnMut(&str, &mut Secret)) {
         self.layer.secrets(visit);
     }
+}
+
+/// The id of a document, which must agree with the id of the path. Where there is none to be had the errors say so.
+pub(super) fn read_id(object: &mut Object<'_>, value: &Value, path: Option<&Slug>, reader: &mut Reader) -> Slug {
+    let own = object.take(reader, "id", Slug::read);
+    let unreadable = own.is_none() && value.get("id").is_some_and(|id| !id.is_null());
+    let id = if unreadable { path.cloned() } else { same_id(own, path, reader) };
+    id.unwrap_or_else(Slug::unread)
 }
 
 /// The id of the path and the id of the document must agree.

@@ -101,6 +101,13 @@ impl Url {
     }
 }
 
+impl Url {
+    /// Does it stand for the one that is stored?
+    pub fn is_kept(&self) -> bool {
+        matches!(&self.0, MaybeSecret::Secret(secret) if secret.is_kept())
+    }
+}
+
 impl Setting for Url {
     fn read(value: &Value, reader: &mut Reader) -> Option<Self> {
         let url = MaybeSecret::read(value, reader)?;
@@ -134,6 +141,11 @@ impl Setting for Url {
 }
 
 impl Slug {
+    /// Stands in for an identifier that could not be read, so that the rest of its document is: nothing has it.
+    pub(super) fn unread() -> Self {
+        Self(String::new())
+    }
+
     /// The identifier.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -206,6 +206,10 @@ async fn profile_is_referenced(connection: &mut AnyConnection, _: &Keyring, refe
     count(connection, sql::PROFILE_REFERENCES, &reference.to_string()).await
 }
 
+async fn was_served(connection: &mut AnyConnection, _: &Keyring, mac: Mac) -> Result<bool, StoreError> {
+    count(connection, sql::WAS_SERVED, &mac.to_string()).await
+}
+
 async fn profile_height(connection: &mut AnyConnection, _: &Keyring, reference: &ProfileRef) -> Result<usize, StoreError> {
     let row = sqlx::query(sql::PROFILE_HEIGHT).bind(reference.to_string()).fetch_one(connection).await?;
     Ok(usize::try_from(sqlx::Row::try_get::<i64, _>(&row, 0)?).unwrap_or_default())
@@ -286,6 +290,8 @@ reads! {
     fn profiles(tenant: &str, after: Option<&str>, limit: u32) -> Page<Versioned<Profile>>;
     /// A profile and those it extends, farthest first; empty when there is no such profile.
     fn profile_chain(reference: &ProfileRef) -> Vec<Profile>;
+    /// Was the phone ever handed a whole file?
+    fn was_served(mac: Mac) -> bool;
     /// Does a tenant, another profile or a device refer to the profile?
     fn profile_is_referenced(reference: &ProfileRef) -> bool;
     /// How many profiles the longest chain on top of this one has.

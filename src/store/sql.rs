@@ -102,6 +102,8 @@ pub(super) const TENANT_TREE: &str = "WITH RECURSIVE tree(id) AS (
     )
     SELECT id FROM tree ORDER BY id";
 
+pub(super) const WAS_SERVED: &str = "SELECT CAST(COUNT(*) AS BIGINT) AS n FROM served WHERE mac = $1";
+
 pub(super) const TENANT_REFERENCES: &str = "SELECT CAST(COUNT(*) AS BIGINT) AS n FROM (
         SELECT 1 AS one FROM tenants WHERE parent = $1
         UNION ALL SELECT 1 FROM profiles WHERE tenant = $1

@@ -21,12 +21,12 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::error::{ApiError, Problem};
-use crate::app::{App, Doc, Listed, Outcome};
+use crate::app::{App, Doc, Listed, Outcome, devices::DeviceState};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Offbeat", description = "Provisioning of SIP desk phones. Errors are problem documents (RFC 9457)."),
-    components(schemas(Problem)),
+    components(schemas(Problem, DeviceState)),
     modifiers(&BearerToken),
     security(("token" = []))
 )]
