@@ -10,7 +10,6 @@ use similar::{ChangeTag, TextDiff};
 use utoipa::ToSchema;
 
 use crate::{
-    domain::secret::has_user_info,
     format::Parameter,
     render::registry::Vendor,
     vendor::{Certainty, Effect, EffectFact, Phone, spec::AnyChange},
@@ -83,12 +82,6 @@ pub fn compare(vendor: &Vendor, phone: Option<&Phone<'_>>, from: &Files, to: &Fi
     comparison
 }
 
-/// Is the value of this parameter masked?
-pub fn is_secret(vendor: &Vendor, parameter: &Parameter) -> bool {
-    let base = parameter.name.split('[').next().unwrap_or_default();
-    vendor.pack.is_secret(&parameter.name) || vendor.pack.is_secret(base) || has_user_info(&parameter.value)
-}
-
 /// The text with every secret masked.
 pub fn masked(vendor: &Vendor, text: &str) -> String {
     mask(vendor, text, &parameters(vendor, text))
@@ -101,7 +94,7 @@ fn parameters(vendor: &Vendor, text: &str) -> Vec<Parameter> {
 fn mask(vendor: &Vendor, text: &str, parameters: &[Parameter]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
-    for parameter in parameters.iter().filter(|parameter| !parameter.value_at.is_empty() && is_secret(vendor, parameter)) {
+    for parameter in parameters.iter().filter(|parameter| !parameter.value_at.is_empty() && vendor.is_secret(parameter)) {
         masked.push_str(&text[from..parameter.value_at.start]);
         masked.push_str(MASK);
         from = parameter.value_at.end;
@@ -126,14 +119,16 @@ fn changes(vendor: &Vendor, phone: Option<&Phone<'_>>, file: &str, before: &[Par
     let (before, after) = (by_name(before), by_name(after));
     let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let shown = |parameter: Option<&Parameter>| {
-        parameter.map(|p| if is_secret(vendor, p) && !p.value.is_empty() { MASK.to_owned() } else { p.value.clone() })
+        parameter.map(|p| if vendor.is_secret(p) && !p.value.is_empty() { MASK.to_owned() } else { p.value.clone() })
     };
     let differs = |name: &&&String| before.get(**name).map(|p| &p.value) != after.get(**name).map(|p| &p.value);
+    let changed: Vec<&str> = names.iter().filter(differs).map(|name| name.as_str()).collect();
     names
         .iter()
         .filter(differs)
         .map(|name| {
-            let fact = phone.and_then(|phone| EffectFact::find(&vendor.pack.effects, name, phone));
+            let to = after.get(*name).map(|parameter| parameter.value.as_str());
+            let fact = phone.and_then(|phone| EffectFact::find(&vendor.pack.effects, name, to, &changed, phone));
             let (effect, certainty) = fact.map_or((Effect::Unknown, Certainty::Assumed), |fact| (fact.effect, fact.certainty));
             Change {
                 file: file.to_owned(),
@@ -210,6 +205,34 @@ mod tests {
         let comparison = compare(vendor, None, &old, &files("#!version:1.0.0.1\n\na.b = 1\n"));
         assert!(!comparison.identical && comparison.changes.is_empty());
         assert_ne!(comparison.effect, Effect::None, "phones apply any new file");
+    }
+
+    #[test]
+    fn a_check_in_that_goes_over_to_another_mode_strands_nobody_and_one_that_goes_off_does() {
+        let vendor = registry::find("yealink").unwrap();
+        let phone = Phone::find(&vendor.pack, "T46S", "66.86.0.15").unwrap();
+        let modes = |repeat: u8, flexible: u8| {
+            let name = "static.auto_provision";
+            files(&format!("#!version:1.0.0.1\n{name}.repeat.enable = {repeat}\n{name}.flexible.enable = {flexible}\n"))
+        };
+        let effect = |from: (u8, u8), to: (u8, u8)| compare(vendor, Some(&phone), &modes(from.0, from.1), &modes(to.0, to.1)).effect;
+        let (interval, clock, off) = ((1, 0), (0, 1), (0, 0));
+        assert_eq!((effect(interval, clock), effect(clock, interval), effect(off, clock)), (Effect::Live, Effect::Live, Effect::Live));
+        assert_eq!((effect(interval, off), effect(clock, off)), (Effect::Strand, Effect::Strand));
+    }
+
+    #[test]
+    fn an_old_phone_reboots_on_any_new_file_and_so_may_one_of_unknown_firmware() {
+        let vendor = registry::find("yealink").unwrap();
+        let effect = |model: &str, firmware: &str| {
+            let phone = Phone::find(&vendor.pack, model, firmware).unwrap();
+            compare(vendor, Some(&phone), &files("#!version:1.0.0.1\n"), &files("#!version:1.0.0.1\n\n")).effect
+        };
+        assert_eq!(
+            (effect("T28P", "2.60.0.110"), effect("T28P", "2.73.0.50"), effect("T28P", "")),
+            (Effect::Reboot, Effect::Live, Effect::Reboot)
+        );
+        assert_eq!((effect("T46S", ""), effect("W52P", "25.30.0.2")), (Effect::Live, Effect::Live));
     }
 
     #[test]

@@ -1,20 +1,18 @@
-//! Log lines and metrics. Imports config.
+//! Log lines and metrics. Imports nothing of the crate.
 
 use std::io::IsTerminal;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
-use crate::config::Config;
-
-/// Starts logging to standard error. A second call changes nothing.
+/// Starts logging to standard error by a filter, as JSON or for people. A second call changes nothing.
 ///
 /// # Errors
 /// When the filter cannot be read.
-pub fn start_log(config: &Config) -> Result<(), String> {
-    let filter = EnvFilter::builder().parse(&config.log).map_err(|error| format!("log: {error}"))?;
+pub fn start_log(filter: &str, json: bool) -> Result<(), String> {
+    let filter = EnvFilter::builder().parse(filter).map_err(|error| format!("log: {error}"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
-    let started = if config.log_json { builder.json().try_init() } else { builder.try_init() };
+    let started = if json { builder.json().try_init() } else { builder.try_init() };
     if started.is_err() {
         tracing::debug!("logging was started before");
     }

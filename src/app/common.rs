@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Actor, App, AppError, Plan};
 use crate::{
     domain::{FieldError, Reset, fields::Reader},
-    store::Author,
+    store::{Author, StoreError, Versioned},
 };
 
 /// A resource as it is shown: its document and its revision.
@@ -115,6 +115,23 @@ impl WriteOptions {
 impl App {
     pub(super) fn author(&self, actor: &Actor, options: &WriteOptions) -> Author {
         Author { at: self.now(), actor: actor.name.clone(), message: options.message.clone() }
+    }
+}
+
+impl Actor {
+    /// What is stored before a write. A damaged row counts as nothing where a whole document takes its place, or
+    /// none; whose it was cannot be told, so only those who see everything may do that.
+    pub(super) fn replaces<T>(
+        &self,
+        stored: Result<Option<Versioned<T>>, StoreError>,
+        is_patch: bool,
+        options: &WriteOptions,
+    ) -> Result<Option<Versioned<T>>, AppError> {
+        match stored {
+            Err(StoreError::Corrupt(_)) if options.precondition.absent => Err(AppError::Conflict("this exists already".into())),
+            Err(StoreError::Corrupt(_)) if !is_patch && self.tenants.is_none() => Ok(None),
+            stored => Ok(stored?),
+        }
     }
 }
 

@@ -183,13 +183,14 @@ impl App {
                 .map(|stored| document(&stored.value, stored.revision)),
             None => None,
         };
+        let is_patch = body.is_patch();
         let body = body.whole(current, WHAT)?;
         let (parsed, mut errors) = read(|reader| Device::read(&body, mac, reader));
         let Some((mut device, sent_resets)) = parsed else { return settle(errors).and(Err(AppError::NotFound(WHAT))) };
         name_vendor(&mut device, &mut errors);
         check::layer(&mut device.layer, &mut errors);
 
-        let stored = write.device(device.mac).await?;
+        let stored = actor.replaces(write.device(device.mac).await, is_patch, options)?;
         if stored.as_ref().is_some_and(|stored| !actor.sees(&stored.value.tenant)) {
             return Err(AppError::Conflict("this MAC is taken".into()));
         }
@@ -242,10 +243,15 @@ impl App {
     pub async fn delete_device(&self, actor: &Actor, mac: Mac, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Operator, options.dry_run)?;
         let mut write = self.store().write(self.author(actor, options)).await?;
-        let stored = write.device(mac).await?.ok_or(AppError::NotFound(WHAT))?;
-        actor.must_see(&stored.value.tenant, WHAT)?;
-        options.precondition.check(Some(stored.revision))?;
-        write.delete_device(mac).await?;
+        let stored = actor.replaces(write.device(mac).await, false, options)?;
+        if let Some(stored) = &stored {
+            actor.must_see(&stored.value.tenant, WHAT)?;
+        }
+        let revision = stored.map(|stored| stored.revision);
+        if !write.delete_device(mac).await? {
+            return Err(AppError::NotFound(WHAT));
+        }
+        options.precondition.check(revision)?;
         let mut judge = Judge::new(self, options);
         judge.look(&mut write, mac).await?;
         if options.dry_run {

@@ -69,13 +69,14 @@ impl App {
             }
             None => None,
         };
+        let is_patch = body.is_patch();
         let body = body.whole(current, WHAT)?;
         let (parsed, mut errors) = read(|reader| Profile::read(&body, tenant, id, reader));
         let Some((mut profile, sent_resets)) = parsed else { return settle(errors).and(Err(AppError::NotFound(WHAT))) };
         check::layer(&mut profile.layer, &mut errors);
 
         let reference = profile.reference();
-        let stored = write.profile(&reference).await?;
+        let stored = actor.replaces(write.profile(&reference).await, is_patch, options)?;
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
         if stored.is_some() && options.precondition.absent {
             return Err(AppError::Conflict(format!("profile {reference} exists already")));

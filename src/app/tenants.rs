@@ -58,12 +58,13 @@ impl App {
             Some(id) => write.tenant(id.as_str()).await?.map(|stored| document(&stored.value, stored.revision)),
             None => None,
         };
+        let is_patch = body.is_patch();
         let body = body.whole(current, WHAT)?;
         let (parsed, mut errors) = read(|reader| Tenant::read(&body, id, reader));
         let Some((mut tenant, sent_resets)) = parsed else { return settle(errors).and(Err(AppError::NotFound(WHAT))) };
         check::layer(&mut tenant.layer, &mut errors);
 
-        let stored = write.tenant(tenant.id.as_str()).await?;
+        let stored = actor.replaces(write.tenant(tenant.id.as_str()).await, is_patch, options)?;
         if stored.is_some() && !actor.sees(&tenant.id) {
             return Err(AppError::Conflict("this id is taken".into()));
         }

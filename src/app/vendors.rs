@@ -48,7 +48,8 @@ fn facts(pack: &Pack) -> Value {
             "models": patterns(&rule.models), "effect": rule.effect, "certainty": rule.certainty, "source": rule.source,
         })).collect::<Vec<_>>(),
         "effects": pack.effects.iter().map(|fact| json!({
-            "pattern": fact.pattern.as_str(), "models": patterns(&fact.models), "effect": fact.effect, "certainty": fact.certainty, "source": fact.source,
+            "pattern": fact.pattern.as_str(), "models": patterns(&fact.models), "to": fact.to,
+            "unless": fact.unless.as_ref().map(crate::vendor::Pattern::as_str), "effect": fact.effect, "certainty": fact.certainty, "source": fact.source,
         })).collect::<Vec<_>>(),
         "sources": pack.sources,
     })

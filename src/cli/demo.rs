@@ -52,7 +52,7 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     let directory = tempfile::Builder::new().prefix("offbeat-demo-").tempdir().context("a directory for the demo")?;
     let token = format!("demo-{}", random::hex::<8>());
     let config = config(directory.path(), &token)?;
-    telemetry::start_log(&config).map_err(Failure::Usage)?;
+    telemetry::start_log(&config.log, config.log_json).map_err(Failure::Usage)?;
     let (sockets, note) = bind(port)?;
     let addresses = sockets.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
 

@@ -177,7 +177,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         _ => {}
     }
     let config = Config::load(arguments.config.as_deref()).map_err(|error| Failure::Usage(error.to_string()))?;
-    telemetry::start_log(&config).map_err(Failure::Usage)?;
+    telemetry::start_log(&config.log, config.log_json).map_err(Failure::Usage)?;
     match arguments.command {
         Command::Serve => start::serve(&config).await?,
         Command::Migrate { pending } => return migrate(&config, pending).await,

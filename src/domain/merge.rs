@@ -85,6 +85,9 @@ pub fn shared_layers<'a>(tenants: &'a [Tenant], profiles: &'a [Profile]) -> Vec<
     tenants.chain(profiles).collect()
 }
 
+/// Does a selector of raw parameters mean the device: for its vendor (`false`), or for its model (`true`)?
+pub type Selects<'a> = dyn Fn(&str) -> Option<bool> + 'a;
+
 /// What a device is configured with once all layers have spoken.
 #[derive(Clone, Debug)]
 pub struct Effective {
@@ -104,8 +107,8 @@ pub struct Effective {
 }
 
 impl Effective {
-    /// Merges all layers of a device.
-    pub fn of(stack: &Stack) -> Self {
+    /// Merges all layers of a device. `selects` tells which selectors of raw parameters mean it.
+    pub fn of(stack: &Stack, selects: &Selects<'_>) -> Self {
         let device = &stack.device;
         let mut layers = stack.shared_layers();
         layers.push((Source::Device, &device.layer));
@@ -119,7 +122,7 @@ impl Effective {
                 sources.insert(leaf.to_owned(), source.clone());
             });
             merge_keys(&mut keys, layer.keys.as_deref());
-            merge_parameters(&mut parameters, device, source, layer);
+            merge_parameters(&mut parameters, selects, source, layer);
         }
         let mut lines: Vec<Line> = device.lines.iter().map(|line| merge_line(&settings, line, &mut sources)).collect();
 
@@ -217,18 +220,17 @@ fn merge_keys(keys: &mut Option<BTreeMap<(u32, u32), Key>>, layer: Option<&[Key]
     }
 }
 
-fn merge_parameters(parameters: &mut BTreeMap<String, (MaybeSecret, Source)>, device: &Device, source: &Source, layer: &Layer) {
-    let by_model = format!("{}/{}", device.vendor, device.model_name());
-    let general = layer.parameters.iter().filter(|(selector, _)| **selector == device.vendor);
-    let specific =
-        layer.parameters.iter().filter(|(selector, _)| !device.model_name().is_empty() && selector.eq_ignore_ascii_case(&by_model));
-    for (name, value) in general.chain(specific).flat_map(|(_, named)| named) {
-        parameters.insert(name.clone(), (value.clone(), source.clone()));
+fn merge_parameters(parameters: &mut BTreeMap<String, (MaybeSecret, Source)>, selects: &Selects<'_>, source: &Source, layer: &Layer) {
+    for specific in [false, true] {
+        let named = layer.parameters.iter().filter(|(selector, _)| selects(selector) == Some(specific));
+        for (name, value) in named.flat_map(|(_, named)| named) {
+            parameters.insert(name.clone(), (value.clone(), source.clone()));
+        }
     }
 }
 
 /// A line with the device's SIP settings and timers below its own.
-fn merge_line(settings: &Settings, line: &Line, sources: &mut BTreeMap<String, Source>) -> Line {
+pub(super) fn merge_line(settings: &Settings, line: &Line, sources: &mut BTreeMap<String, Source>) -> Line {
     let prefix = format!("/lines/{}", line.line);
     let inherited: Vec<_> = sources
         .iter()
@@ -299,7 +301,7 @@ mod tests {
 
     fn effective(tenants: &[Value], device_value: &Value) -> Effective {
         let tenants = tenants.iter().map(tenant).collect();
-        Effective::of(&Stack { tenants, profiles: Vec::new(), device: device(device_value) })
+        Effective::of(&Stack { tenants, profiles: Vec::new(), device: device(device_value) }, &|_| None)
     }
 
     #[test]

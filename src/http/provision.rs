@@ -73,7 +73,7 @@ fn hand_over(app: App, served: Served, asker: Asker, head: bool, headers: &Heade
     answer.extend(HeaderValue::from_str(&etag).map(|value| (header::ETAG, value)));
     if served.conditional && freshness::matches(headers, &etag) {
         app.record_check_in(&served, asker, 304, false);
-        return (StatusCode::NOT_MODIFIED, answer).into_response();
+        return (StatusCode::NOT_MODIFIED, answer, Body::new(Bodiless)).into_response();
     }
     answer.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     answer.extend(HeaderValue::from_str(&served.file.media_type).map(|value| (header::CONTENT_TYPE, value)));
@@ -112,6 +112,18 @@ impl HttpBody for Recorded {
     }
 }
 
+/// No body, and no `Content-Length` of one: that of a 304 could only be the file's (RFC 9110, 8.6).
+struct Bodiless;
+
+impl HttpBody for Bodiless {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(None)
+    }
+}
+
 async fn upload(state: &PhoneState, path: Option<String>, asker: Asker, request: Request) -> Response {
     let Some(path) = path else { return method_not_allowed() };
     match state.app.takes_upload(&path, asker.address).await {
@@ -124,19 +136,23 @@ async fn upload(state: &PhoneState, path: Option<String>, asker: Asker, request:
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
             response
         }
-        Ok(Err((Refusal::Method, _))) => method_not_allowed(),
-        Ok(Err((refusal, mac))) => refuse(&state.app, &refusal, mac, &path, asker),
+        Ok(Err((refusal @ Refusal::OutsideNetworks, mac))) => refuse(&state.app, &refusal, mac, &path, asker),
+        // Whether there is such a device makes no difference.
+        Ok(Err(_)) => method_not_allowed(),
         Err(AppError::Store(_) | _) => unavailable(),
     }
 }
 
-/// The part of the path below `/provision/`, percent-decoded once; `None` where it is no such path.
+/// The part of the path below `/provision/`, percent-decoded once; `None` where it is no such path. A slash
+/// that is encoded parts no folders, and no name holds one.
 fn file_path(path: &str) -> Option<String> {
     let rest = path.strip_prefix("/provision/")?;
     if rest.len() > 1024 {
         return None;
     }
-    percent_decode_str(rest).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+    let decoded = percent_decode_str(rest).decode_utf8().ok()?;
+    let slashes = |text: &str| text.matches('/').count();
+    (slashes(&decoded) == slashes(rest)).then(|| decoded.into_owned())
 }
 
 /// All forwarded headers, in the order of their lines. `Forwarded` (RFC 7239) counts as one that cannot be read.
@@ -183,6 +199,7 @@ mod tests {
     fn paths_are_decoded_once() {
         assert_eq!(file_path("/provision/80%3A5e.cfg").as_deref(), Some("80:5e.cfg"));
         assert_eq!(file_path("/provision/%2e%2e/x").as_deref(), Some("../x"));
+        assert_eq!(file_path("/provision/a%2fx"), None);
         assert_eq!(file_path("/provision/%252e").as_deref(), Some("%2e"));
         for path in ["/", "/provision", "/other/805ec0123456.cfg", "/provision/%ff", "//provision/x"] {
             assert_eq!(file_path(path), None, "{path}");

@@ -59,7 +59,7 @@ fn sizes(look: &mut Looker<'_>, device: &Device, keys: &BTreeMap<(u32, u32), Key
     for (number, name) in (1u32..).zip(&device.modules) {
         let known = look.phone.pack.modules.iter().find(|module| module.name.eq_ignore_ascii_case(name.as_str()));
         if known.is_none() {
-            look.warn("unknown_model", format!("expansion module {name:?} is not known: as many keys as are named"));
+            look.warn("unknown_model", format!("expansion module {:?} is not known: as many keys as are named", name.as_str()));
         } else if number > model.max_modules && !model.name.is_empty() {
             look.warn("key_beyond_model", format!("{} takes {} expansion modules", model.name, model.max_modules));
             continue;
@@ -126,14 +126,21 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         };
         Code { word: word.to_owned(), code: code.to_owned() }
     };
-    let value = key.value.as_ref().map(|value| look.carry(value, "/keys"));
+    let mut text = |text: Option<&String>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
+    let (value, label) = (text(key.value.as_ref()), text(key.label.as_ref()));
+    let is_monitored = matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::SharedLine);
+    let differs = key.pickup.as_deref().is_some_and(|own| own != pickup_code.unwrap_or_default());
+    if is_monitored && differs && !look.phone.supports("keys/pickup") {
+        let at = format!("module {} position {}", place.module, place.position);
+        look.warn("setting_unsupported", format!("keys: {} phones have no pickup code of a key's own ({at})", look.phone.pack.name));
+    }
     let pickup = key
         .pickup
         .as_deref()
         .or(pickup_code)
         .filter(|code| !code.is_empty())
         .zip(value.as_deref())
-        .filter(|_| matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::Pickup | KeyType::SharedLine));
+        .filter(|_| is_monitored || key.kind == KeyType::Pickup);
     let pickup = pickup.map(|(code, number)| if code.contains("{}") { code.replace("{}", number) } else { format!("{code}{number}") });
     KeyView {
         module: place.module,
@@ -148,7 +155,7 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         line: key.line.unwrap_or(1),
         has_line: key.line.is_some() || matches!(key.kind, KeyType::Line | KeyType::SharedLine),
         value,
-        label: key.label.as_ref().map(|label| look.carry(label, "/keys")),
+        label,
         pickup,
     }
 }

@@ -57,8 +57,10 @@ fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> 
     let at = |field: &str| format!("/lines/{index}/{field}");
     let sip = line.sip.clone().unwrap_or_default();
     let user = look.carry(line.user.as_str(), &at("user"));
-    let text =
-        |look: &mut Looker<'_>, field: &str, text: Option<&crate::domain::Text>| text.map(|text| look.carry(text.as_str(), &at(field)));
+    // An empty text is none: what has a default goes back to it.
+    let text = |look: &mut Looker<'_>, field: &str, text: Option<&crate::domain::Text>| {
+        text.filter(|text| !text.as_str().is_empty()).map(|text| look.carry(text.as_str(), &at(field)))
+    };
     let auth_user = text(look, "auth_user", line.auth_user.as_ref()).unwrap_or_else(|| user.clone());
     let display_name = text(look, "display_name", line.display_name.as_ref()).unwrap_or_else(|| user.clone());
     let label = text(look, "label", line.label.as_ref()).unwrap_or_else(|| display_name.clone());
@@ -102,7 +104,8 @@ fn view(look: &mut Looker<'_>, line: &Line, index: usize, rows: &[TimerRow]) -> 
                 mode,
             })
         }),
-        codecs: sip.codecs.as_ref().map(|wanted| codecs(look, wanted)),
+        // With none that the phone knows it keeps its own: a phone without any codec has no calls.
+        codecs: sip.codecs.as_ref().map(|wanted| codecs(look, wanted)).filter(|all| all.iter().any(|codec| codec.on)),
         srtp: sip.srtp.and_then(|srtp| look.code("srtp", "sip/srtp", srtp.as_str())),
         dtmf: sip.dtmf.and_then(|dtmf| look.code("dtmf", "sip/dtmf", dtmf.as_str())),
         mwi: sip.mwi.and_then(|mwi| look.code("mwi", "sip/mwi", mwi.as_str())),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     domain::{FieldError, TimerName, merge::Effective},
-    vendor::Phone,
+    vendor::{Phone, spec::Scope},
     zone,
 };
 
@@ -51,12 +51,23 @@ impl Looker<'_> {
         }
     }
 
-    /// Settings of a line that differ from the first line's where the phone has them once for all.
+    /// Settings of a line that differ from the first line's, and timers of one that differ from the device's, where
+    /// the phone has them once for all.
     fn warn_of_device_wide(&mut self, effective: &Effective, leaves: &std::collections::BTreeMap<String, serde_json::Value>) {
         let Some(first) = effective.lines.iter().map(|line| line.line).min() else { return };
         for (path, value) in leaves {
-            let Some(line) = crate::domain::merge::line_of(path).filter(|line| *line != first) else { continue };
+            let Some(line) = crate::domain::merge::line_of(path) else { continue };
             let tail = path.splitn(4, '/').nth(3).unwrap_or_default();
+            if self.is_device_timer(tail) && leaves.get(&format!("/settings/{tail}")) != Some(value) {
+                let vendor = &self.phone.pack.name;
+                self.warn(
+                    "setting_unsupported",
+                    format!("{tail}: {vendor} phones have one for all lines: not line {line}'s but the device's holds"),
+                );
+            }
+            if line == first {
+                continue;
+            }
             let setting = if tail.starts_with("sip/") { tail.to_owned() } else { format!("lines/{tail}") };
             let once = self.phone.pack.device_wide.iter().any(|pattern| pattern.matches(&setting));
             if once && leaves.get(&format!("/lines/{first}/{tail}")) != Some(value) {
@@ -67,6 +78,13 @@ impl Looker<'_> {
                 self.warn("setting_unsupported", detail);
             }
         }
+    }
+
+    /// Is it a number of a timer (`timers/subscription/interval`) that the phone has once for all lines?
+    fn is_device_timer(&self, setting: &str) -> bool {
+        let name = setting.strip_prefix("timers/").and_then(|tail| tail.split('/').next());
+        let timer = TimerName::ALL.into_iter().find(|timer| Some(timer.as_str()) == name).and_then(|timer| self.phone.timer(timer));
+        timer.is_some_and(|timer| timer.scope == Scope::Device)
     }
 
     fn warn_of_unsupported_timer(&mut self, path: &str) {
@@ -116,9 +134,29 @@ impl Looker<'_> {
 
     /// A number no greater than the phone takes.
     pub(super) fn at_most(&mut self, setting: &str, value: u32) -> u32 {
-        let Some(limit) = self.phone.pack.limits.get(setting).copied().filter(|limit| value > *limit) else { return value };
+        let Some(limit) = self.phone.limit(setting).filter(|limit| value > *limit) else { return value };
         self.warn("value_capped", format!("{setting}: {value} is above the phone's greatest value, {limit}"));
         limit
+    }
+
+    /// As many entries of a list as the phone takes.
+    pub(super) fn at_most_entries<T>(&mut self, setting: &str, mut list: Vec<T>) -> Vec<T> {
+        let limit = self.phone.limit(setting).and_then(|limit| usize::try_from(limit).ok());
+        if let Some(limit) = limit.filter(|limit| list.len() > *limit) {
+            let detail = format!("{setting}: this phone takes {limit}: the {} beyond are left out", list.len() - limit);
+            self.warn("setting_unsupported", detail);
+            list.truncate(limit);
+        }
+        list
+    }
+
+    /// Firmware from an address of another protocol than the provisioning address, where the phone has one for both.
+    pub(super) fn warn_of_protocol(&mut self, firmware: &UrlView, provisioning: Option<&UrlView>) {
+        if self.phone.dialect.one_protocol && provisioning.is_none_or(|url| url.scheme != firmware.scheme) {
+            let detail =
+                format!("firmware: it is fetched by the protocol of provisioning/url, which is not known to be {}", firmware.scheme);
+            self.warn("setting_unsupported", detail);
+        }
     }
 
     /// The code of a tag such as `de-AT`, else of its first part.
@@ -143,11 +181,18 @@ impl Looker<'_> {
         text.to_owned()
     }
 
+    /// An address in its parts; user info that the vendor's files leave out is told.
     pub(super) fn url(&mut self, url: &str, path: &str) -> UrlView {
         let full = self.carry(url, path);
         let (scheme, rest) = full.split_once("://").unwrap_or(("", &full));
         let authority = rest.find('/').unwrap_or(rest.len());
-        let rest = rest[..authority].rfind('@').map_or(rest, |at| &rest[at + 1..]);
+        let user_info = rest[..authority].rfind('@');
+        if user_info.is_some() && self.phone.pack.bare_urls {
+            let setting = path.trim_start_matches("/settings/");
+            let detail = format!("{setting}: {} files have no user and password within an address", self.phone.pack.name);
+            self.warn("setting_unsupported", detail);
+        }
+        let rest = user_info.map_or(rest, |at| &rest[at + 1..]);
         let scheme_code = self.phone.code("scheme", scheme).map(str::to_owned);
         UrlView { scheme: scheme.to_owned(), scheme_code, rest: rest.to_owned(), full: full.clone() }
     }

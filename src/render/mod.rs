@@ -104,8 +104,7 @@ impl Faulty {
 /// [`Faulty`] where the device cannot be served, with everything that is wrong.
 pub fn render(vendor: &Vendor, stack: &Stack) -> Result<Rendered, Faulty> {
     let phone = phone(vendor, stack)?;
-    let mut effective = Effective::of(stack);
-    let known_lines = u32::try_from(effective.lines.len()).unwrap_or(u32::MAX);
+    let mut effective = Effective::of(stack, &|selector| phone.selected_by(selector, stack.device.model_name()));
     let mut warnings: Vec<Warning> = phone.doubt.iter().map(|doubt| Warning::new("unknown_model", doubt)).collect();
     // A line beyond the model is not emitted, so it is not spread either.
     let accounts = phone.model.accounts;
@@ -116,8 +115,6 @@ pub fn render(vendor: &Vendor, stack: &Stack) -> Result<Rendered, Faulty> {
         ));
     }
     effective.lines.retain(|line| line.line <= accounts);
-    tracing::trace!(lines = known_lines, "rendering");
-
     let draft = Draft { vendor, phone: &phone, stack };
     let mut view = draft.view(&effective);
     let plain = draft.files(&view)?;

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::view::View;
 use crate::{
-    domain::Mac,
+    domain::{Mac, secret::has_user_info},
     format::{FormatError, Parameter, Syntax},
     vendor::{
         Pack,
@@ -127,6 +127,12 @@ impl Vendor {
     /// Where the text is not of the vendor's syntax.
     pub fn read(&self, text: &str) -> Result<Vec<Parameter>, FormatError> {
         self.syntax.read(text, &|name| self.pack.keyed.iter().any(|pattern| pattern.matches(name)))
+    }
+
+    /// Is the value of this parameter a secret, by its name or by what it holds?
+    pub fn is_secret(&self, parameter: &Parameter) -> bool {
+        let base = parameter.name.split('[').next().unwrap_or_default();
+        self.pack.is_secret(&parameter.name) || self.pack.is_secret(base) || has_user_info(&parameter.value)
     }
 
     /// Is the request an upload that is taken and dropped?

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::{Draft, Faulty, RenderedFile, Warning, view::Extra};
-use crate::domain::{
-    Device, FieldError, Reset,
-    fields::split_pointer,
-    layer::parameter_pointer,
-    merge::{Effective, raw_parameter},
-    resets::is_left_on_phone,
+use crate::{
+    domain::{
+        FieldError, Reset,
+        fields::split_pointer,
+        layer::parameter_pointer,
+        merge::{Effective, raw_parameter},
+        resets::is_left_on_phone,
+    },
+    vendor::spec::Pack,
 };
 
 /// Raw parameters and resets in order of their names, each once.
@@ -35,12 +38,17 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
         for (name, _) in ghost.into_iter().filter(|(name, _)| !own.contains_key(name)) {
             reset(name, &mut warnings);
         }
-        for name in due.iter().filter_map(|due| raw_parameter_of(&draft.stack.device, &due.path)).filter(|name| !own.contains_key(name)) {
+        for name in due.iter().filter_map(|due| raw_parameter_of(draft, &due.path)).filter(|name| !own.contains_key(name)) {
             reset(name, &mut warnings);
         }
     }
     for (name, (value, _)) in &effective.parameters {
-        if !pack.known.contains(name) {
+        if draft.phone.dialect.foreign.iter().any(|pattern| pattern.matches(name)) {
+            warnings.push(Warning::new(
+                "unknown_parameter",
+                format!("{name} is not among those that {} is known to read", draft.phone.model_name()),
+            ));
+        } else if !is_known(pack, name) {
             warnings.push(Warning::new("unknown_parameter", format!("{name} is not among the parameters known of {}", pack.name)));
         }
         extras.insert(name.clone(), value.expose().to_owned());
@@ -50,11 +58,22 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
     Ok((extras, warnings))
 }
 
+/// Do the phones know the raw parameter, or what it is a sub-name of?
+fn is_known(pack: &Pack, name: &str) -> bool {
+    pack.known.contains(name) || keyed(pack, name).is_some_and(|(base, _)| pack.known.contains(base))
+}
+
+/// Name and sub-name of a parameter that is given once per sub-name: `name[sub]`.
+fn keyed<'n>(pack: &Pack, name: &'n str) -> Option<(&'n str, &'n str)> {
+    let (base, sub) = name.strip_suffix(']')?.split_once('[')?;
+    pack.keyed.iter().any(|pattern| pattern.matches(base)).then_some((base, sub))
+}
+
 /// A raw parameter in the path of a reset, where its selector names this device.
-fn raw_parameter_of(device: &Device, path: &str) -> Option<String> {
+fn raw_parameter_of(draft: &Draft<'_>, path: &str) -> Option<String> {
     let (selector, _) = split_pointer(path.strip_prefix("/parameters")?)?;
-    let own = selector == device.vendor || selector.eq_ignore_ascii_case(&format!("{}/{}", device.vendor, device.model_name()));
-    raw_parameter(path).filter(|_| own)
+    draft.phone.selected_by(&selector, draft.stack.device.model_name())?;
+    raw_parameter(path)
 }
 
 fn parameters(draft: &Draft<'_>, files: &[RenderedFile]) -> Result<BTreeMap<String, String>, Faulty> {
@@ -67,14 +86,19 @@ fn parameters(draft: &Draft<'_>, files: &[RenderedFile]) -> Result<BTreeMap<Stri
 
 /// A raw value that the format cannot carry is an error of the device: never a file that says otherwise.
 fn check_values(draft: &Draft<'_>, effective: &Effective, extras: &BTreeMap<String, String>) -> Result<(), Faulty> {
-    let bad = |name: &&String| !draft.vendor.name_fits(name) || extras.get(*name).is_some_and(|value| !draft.vendor.value_fits(value));
+    let pack = &draft.vendor.pack;
+    // The sub-name of `name[sub]` stands in the value, `sub:…`: with another it would be another parameter.
+    let strays = |name: &str, value: &str| keyed(pack, name).is_some_and(|(_, sub)| value.split(':').next() != Some(sub));
+    let bad = |name: &&String| {
+        !draft.vendor.name_fits(name) || extras.get(*name).is_some_and(|value| !draft.vendor.value_fits(value) || strays(name, value))
+    };
     let errors: Vec<FieldError> = effective
         .parameters
         .keys()
         .filter(bad)
         .map(|name| {
-            let path = parameter_pointer(&draft.vendor.pack.id, name);
-            FieldError::new(path, "not_representable", format!("{} cannot carry this name or value in its files", draft.vendor.pack.name))
+            let path = parameter_pointer(&pack.id, name);
+            FieldError::new(path, "not_representable", format!("{} cannot carry this name or value in its files", pack.name))
         })
         .collect();
     if errors.is_empty() { Ok(()) } else { Err(Faulty { errors, warnings: Vec::new() }) }

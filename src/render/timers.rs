@@ -163,7 +163,7 @@ impl Placer<'_> {
         match name {
             TimerName::RegistrationLead => {
                 let coarse = self.phone.timer(TimerName::Registration).is_some_and(|timer| timer.unit_s > 1);
-                coarse || self.timers(line).is_some_and(|timers| timers.registration_lead.is_some())
+                coarse || self.timers(line).is_some_and(|timers| timers.get(name) != TimerSetting::default())
             }
             TimerName::Failback => {
                 let has_backup = |sip: Option<&Sip>| sip.and_then(|sip| sip.backup.as_ref()).is_some_and(|backup| backup.server.is_some());
@@ -203,6 +203,7 @@ impl Placer<'_> {
         };
         if !is_off {
             self.warn_of_limits(&key, &numbers, &place, &configured.source);
+            self.warn_of_cap(&key, timer, &configured);
         }
         let written = match &timer.off {
             Some(word) if is_off => word.clone(),
@@ -330,15 +331,27 @@ impl Placer<'_> {
                 format!("{key}: {} s is above the phone's greatest value, {max} units of {} s", numbers.interval, numbers.unit),
             );
         }
-        let raised = numbers.interval < numbers.floor || numbers.vendor_min.is_some_and(|min| numbers.interval / numbers.unit < min);
-        if raised && (source.interval != Source::Default || source.floor != Source::Default) {
+        let asked = numbers.interval.min(numbers.ceiling.unwrap_or(u32::MAX));
+        let raised = numbers.interval < numbers.floor || numbers.vendor_min.is_some_and(|min| asked / numbers.unit < min);
+        if raised && [&source.interval, &source.floor, &source.ceiling].into_iter().any(|s| *s != Source::Default) {
             let value = place.value.saturating_mul(numbers.unit);
-            self.warn("interval_raised", format!("{key}: {} s is below what is allowed and becomes {value} s", numbers.interval));
+            self.warn("interval_raised", format!("{key}: {asked} s is below what is allowed and becomes {value} s"));
         }
         let wanted = (numbers.spread / numbers.unit).max(1);
         let set = [&source.interval, &source.spread, &source.floor, &source.ceiling].into_iter().any(|s| *s != Source::Default);
         if place.steps < wanted && set {
             self.warn("spread_narrowed", format!("{key}: there is room for {} of {wanted} steps above the floor", place.steps));
+        }
+    }
+
+    /// The ceiling of a back-off is a parameter of its own, with limits of its own.
+    fn warn_of_cap(&mut self, key: &str, timer: &Timer, configured: &Configured) {
+        let Some(ceiling) = configured.ceiling.filter(|_| configured.source.ceiling != Source::Default) else { return };
+        if let Some(max) = timer.cap_max.filter(|max| ceiling > *max) {
+            self.warn("value_capped", format!("{key}: a ceiling of {ceiling} s is above the phone's greatest cap, {max} s"));
+        }
+        if let Some(min) = timer.cap_min.filter(|min| ceiling < *min) {
+            self.warn("interval_raised", format!("{key}: a ceiling of {ceiling} s is below the phone's least cap and becomes {min} s"));
         }
     }
 

@@ -79,14 +79,25 @@ impl<'p> Phone<'p> {
 
     /// The vendor's code of a word.
     pub fn code(&self, table: &str, word: &str) -> Option<&'p str> {
-        let find = |codes: &'p super::spec::Codes| codes.get(table).and_then(|table| table.get(word));
-        find(&self.dialect.codes).or_else(|| find(&self.pack.codes)).map(String::as_str)
+        self.code_table(table)?.get(word).map(String::as_str)
     }
 
     /// Is the model called so, by its name or another spelling?
     pub fn is_model(&self, name: &str) -> bool {
         let names = std::iter::once(&self.model.name).chain(&self.model.aliases);
         !name.is_empty() && names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// Does a selector of raw parameters mean this phone: `"<vendor>"` (`false`) or `"<vendor>/<model>"` (`true`)?
+    /// The model by any of its names, or as it is stored.
+    pub fn selected_by(&self, selector: &str, stored: &str) -> Option<bool> {
+        match selector.split_once('/') {
+            None => (selector == self.pack.id).then_some(false),
+            Some((vendor, model)) => {
+                let is_own = self.is_model(model) || (!stored.is_empty() && stored.eq_ignore_ascii_case(model));
+                (vendor == self.pack.id && is_own).then_some(true)
+            }
+        }
     }
 
     /// The n-th (from 1) parameter name of a field.
@@ -97,7 +108,7 @@ impl<'p> Phone<'p> {
         Some(name).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
-    /// The code table: the dialect's own, else the pack's.
+    /// The code table: the dialect's own, whole, else the pack's.
     pub fn code_table(&self, table: &str) -> Option<&'p std::collections::BTreeMap<String, String>> {
         self.dialect.codes.get(table).or_else(|| self.pack.codes.get(table))
     }
@@ -105,6 +116,11 @@ impl<'p> Phone<'p> {
     /// Does it know the setting (pointer without `/settings`)?
     pub fn supports(&self, setting: &str) -> bool {
         self.pack.supports(setting) && !self.dialect.lacks.iter().any(|pattern| pattern.matches(setting))
+    }
+
+    /// The greatest value of a setting, of a list the most entries.
+    pub fn limit(&self, setting: &str) -> Option<u32> {
+        self.dialect.limits.get(setting).or_else(|| self.pack.limits.get(setting)).copied()
     }
 
     /// Does the pattern speak of the parameter on this phone? `@group.field` are the names of that field.
@@ -134,7 +150,8 @@ impl<'p> Phone<'p> {
 
     /// The timer in the vendor's unit, where the phone has it.
     pub fn timer(&self, name: TimerName) -> Option<&'p Timer> {
-        self.pack.timers.iter().find(|timer| timer.timer == name && in_dialect(&timer.dialects, self.dialect))
+        let lacks = |timer: &Timer| timer.not_on.iter().any(|pattern| pattern.matches(self.model_name()));
+        self.pack.timers.iter().find(|timer| timer.timer == name && in_dialect(&timer.dialects, self.dialect) && !lacks(timer))
     }
 
     /// The parameter that carries a timer; `None` where the phone lacks it for that line.

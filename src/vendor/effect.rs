@@ -79,6 +79,10 @@ pub struct EffectFact {
     pub models: Vec<Pattern>,
     /// Firmware it holds for.
     pub firmware: Option<Firmware>,
+    /// Value the parameter changes to; any, or none at all, where absent.
+    pub to: Option<String>,
+    /// Holds only where nothing of this pattern changes along with it: one switch may hand over to another.
+    pub unless: Option<Pattern>,
     /// What a change does.
     pub effect: Effect,
     /// How sure that is.
@@ -94,12 +98,20 @@ impl EffectFact {
         model && self.firmware.as_ref().is_none_or(|range| range.contains(phone.firmware))
     }
 
-    /// The most specific fact of a parameter on this phone.
-    pub fn find<'a>(facts: &'a [Self], parameter: &str, phone: &Phone<'_>) -> Option<&'a Self> {
-        let known = facts.iter().filter(|fact| phone.fit(&fact.pattern, parameter).is_some() && fact.is_for(phone));
+    /// Does it speak of this change, to the value `to`, among all parameters that change?
+    fn is_of(&self, to: Option<&str>, changed: &[&str]) -> bool {
+        self.to.as_deref().is_none_or(|value| to == Some(value))
+            && self.unless.as_ref().is_none_or(|other| !changed.iter().any(|name| other.matches(name)))
+    }
+
+    /// The most specific fact of a parameter that changes on this phone: what it changes to, and all that change.
+    pub fn find<'a>(facts: &'a [Self], parameter: &str, to: Option<&str>, changed: &[&str], phone: &Phone<'_>) -> Option<&'a Self> {
+        let known =
+            facts.iter().filter(|fact| phone.fit(&fact.pattern, parameter).is_some() && fact.is_for(phone) && fact.is_of(to, changed));
         // `max_by_key` takes the last of equals; the first in the pack is to win.
         known.rev_max(|fact| {
-            (phone.fit(&fact.pattern, parameter), usize::from(!fact.models.is_empty()) + usize::from(fact.firmware.is_some()))
+            let conditions = [!fact.models.is_empty(), fact.firmware.is_some(), fact.to.is_some()];
+            (phone.fit(&fact.pattern, parameter), conditions.into_iter().filter(|set| *set).count())
         })
     }
 }

@@ -54,9 +54,13 @@ pub struct Pack {
     pub user_agents: Vec<String>,
     /// Settings its phones know, by pointer without `/settings` (`sip/srtp`, `lines/shared`); a `*` at the end is any tail.
     pub supports: Vec<Pattern>,
-    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`).
+    /// Greatest value its phones take of a setting that is printed as it is (`network/boot_delay`); of a list
+    /// (`time/ntp`), the most entries.
     #[serde(default)]
     pub limits: BTreeMap<String, u32>,
+    /// Addresses are written without the user info they may hold.
+    #[serde(default)]
+    pub bare_urls: bool,
     /// Settings of a line that its phones have once for all lines: those of the first line in use hold.
     #[serde(default)]
     pub device_wide: Vec<Pattern>,
@@ -162,7 +166,7 @@ pub struct Dialect {
     /// Words the template may print or ask for.
     #[serde(default)]
     pub flags: BTreeMap<String, String>,
-    /// Code tables that differ from the pack's.
+    /// Code tables that differ from the pack's, each whole: a word it leaves out the dialect does not know.
     #[serde(default)]
     pub codes: Codes,
     /// Names that differ from the pack's.
@@ -171,6 +175,15 @@ pub struct Dialect {
     /// Settings that its phones lack though others of the vendor know them, as in `supports`.
     #[serde(default)]
     pub lacks: Vec<Pattern>,
+    /// Limits that differ from the pack's.
+    #[serde(default)]
+    pub limits: BTreeMap<String, u32>,
+    /// Raw parameters of the vendor's other dialects, which its phones are not known to read.
+    #[serde(default)]
+    pub foreign: Vec<Pattern>,
+    /// Firmware is fetched by the protocol of the provisioning address: the phone has none of its own for it.
+    #[serde(default)]
+    pub one_protocol: bool,
     /// Check-in that differs from the pack's.
     pub check_in: Option<CheckIn>,
     /// All lines share the SIP settings of the first: the phone has them once.
@@ -309,6 +322,9 @@ pub struct Timer {
     /// Dialects that have it; all where empty.
     #[serde(default)]
     pub dialects: Vec<String>,
+    /// Models that lack it. `*` at the end of a name is any tail.
+    #[serde(default)]
+    pub not_on: Vec<Pattern>,
     /// Seconds per unit.
     pub unit_s: u32,
     /// Least value, in its unit.

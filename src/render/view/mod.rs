@@ -221,7 +221,8 @@ impl<'p> View<'p> {
     fn fill_time_and_locale(&mut self, look: &mut Looker<'_>, settings: &Settings) {
         if let Some(time) = &settings.time {
             self.zone = time.zone.as_ref().and_then(|name| look.zone(name.as_str()));
-            self.ntp = time.ntp.as_ref().map(|hosts| hosts.iter().map(|host| host.as_str().to_owned()).collect());
+            let hosts = |hosts: &Vec<crate::domain::Host>| hosts.iter().map(|host| host.as_str().to_owned()).collect();
+            self.ntp = time.ntp.as_ref().map(hosts).map(|hosts| look.at_most_entries("time/ntp", hosts));
             self.clock_24h = look.boolean("clock_24h", "time/clock_24h", time.clock_24h);
         }
         if let Some(locale) = &settings.locale {
@@ -288,8 +289,8 @@ impl<'p> View<'p> {
             self.dial_plan = plan.map(|plan| look.carry(plan.as_str(), "/settings/calling/dial_plan"));
         }
         self.phonebooks = settings.phonebooks.as_ref().map(|books| {
-            books
-                .iter()
+            look.at_most_entries("phonebooks", books.iter().collect::<Vec<_>>())
+                .into_iter()
                 .enumerate()
                 .map(|(index, book)| PhonebookView {
                     n: index + 1,
@@ -317,6 +318,9 @@ impl<'p> View<'p> {
         if let Some((selector, firmware)) = firmware {
             self.firmware_url =
                 firmware.url.as_ref().map(|url| look.url(url.expose(), &format!("/settings/firmware/{}/url", selector.replace('/', "~1"))));
+            if let Some(url) = &self.firmware_url {
+                look.warn_of_protocol(url, self.provisioning_url.as_ref());
+            }
             self.firmware_version = firmware.version.as_ref().map(|t| look.carry(t.as_str(), "/settings/firmware"));
         }
     }

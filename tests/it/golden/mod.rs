@@ -5,7 +5,9 @@
 //! what the case must show, worked out from the source of the fact: `[expect."<file>"]` (parameter = value,
 //! `false` where it must be absent), `warnings = ["code"]`, or `refuses = ["code"]` where there is no file.
 
+mod removal;
 mod render;
+mod serve;
 
 use std::{
     collections::BTreeMap,

@@ -32,6 +32,8 @@ macro_rules! on_both_databases {
     };
 }
 
+pub(crate) use on_both_databases;
+
 mod away;
 mod damage;
 mod keys;
@@ -45,29 +47,29 @@ mod tokens;
 
 /// An empty database of a test's own.
 pub(crate) struct Db {
-    url: String,
+    pub(crate) url: String,
     /// Where the SQLite file is; removed with it.
-    directory: Option<tempfile::TempDir>,
+    pub(crate) directory: Option<tempfile::TempDir>,
 }
 
 impl Db {
-    fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("offbeat.db").display());
         Self { url, directory: Some(directory) }
     }
 
-    async fn postgres() -> Option<Self> {
+    pub(crate) async fn postgres() -> Option<Self> {
         crate::postgres::database().await.map(|url| Self { url, directory: None })
     }
 
     /// Another server on this database, with the usual key.
-    async fn connect(&self) -> Store {
+    pub(crate) async fn connect(&self) -> Store {
         Store::connect(&self.url, keyring(1)).await.unwrap()
     }
 
     /// A server on this database once it is up to date.
-    async fn store(&self) -> Store {
+    pub(crate) async fn store(&self) -> Store {
         let store = self.connect().await;
         store.migrate().await.unwrap();
         store.check_key().await.unwrap();
@@ -75,26 +77,26 @@ impl Db {
     }
 
     /// Does to the database what no program should.
-    async fn tamper(&self, statement: &str) {
+    pub(crate) async fn tamper(&self, statement: &str) {
         let mut connection = AnyConnection::connect(&self.url).await.unwrap();
         connection.execute(AssertSqlSafe(statement.to_owned())).await.unwrap();
         connection.close().await.unwrap();
     }
 
     /// One number from the database.
-    async fn number(&self, statement: &str) -> i64 {
+    pub(crate) async fn number(&self, statement: &str) -> i64 {
         let mut connection = AnyConnection::connect(&self.url).await.unwrap();
         let number = sqlx::query_scalar(AssertSqlSafe(statement.to_owned())).fetch_one(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         number
     }
 
-    fn is_sqlite(&self) -> bool {
+    pub(crate) fn is_sqlite(&self) -> bool {
         self.directory.is_some()
     }
 }
 
-fn keyring(digit: u8) -> Keyring {
+pub(crate) fn keyring(digit: u8) -> Keyring {
     Keyring::from_hex(&format!("{digit:064}")).unwrap()
 }
 
@@ -102,7 +104,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::seconds(1_700_000_000 + seconds)
 }
 
-fn author() -> Author {
+pub(crate) fn author() -> Author {
     Author { at: at(0), actor: "tester".into(), message: None }
 }
 
@@ -118,7 +120,7 @@ fn reference(text: &str) -> ProfileRef {
     ProfileRef::parse(text, None).unwrap()
 }
 
-fn tenant(value: &Value) -> Tenant {
+pub(crate) fn tenant(value: &Value) -> Tenant {
     let mut reader = Reader::default();
     let read = Tenant::read(value, None, &mut reader);
     assert_eq!(reader.errors, []);
@@ -127,7 +129,7 @@ fn tenant(value: &Value) -> Tenant {
     tenant
 }
 
-fn profile(home: &str, value: &Value) -> Profile {
+pub(crate) fn profile(home: &str, value: &Value) -> Profile {
     let mut reader = Reader::default();
     let read = Profile::read(value, &slug(home), None, &mut reader);
     assert_eq!(reader.errors, []);
@@ -136,7 +138,7 @@ fn profile(home: &str, value: &Value) -> Profile {
     profile
 }
 
-fn device(value: &Value) -> Device {
+pub(crate) fn device(value: &Value) -> Device {
     let mut reader = Reader::default();
     let read = Device::read(value, None, &mut reader);
     assert_eq!(reader.errors, []);
@@ -146,7 +148,7 @@ fn device(value: &Value) -> Device {
 }
 
 /// Stores tenants, profiles (`"<tenant>"`, document) and devices in one write.
-async fn put(store: &Store, tenants: &[Value], profiles: &[(&str, Value)], devices: &[Value]) {
+pub(crate) async fn put(store: &Store, tenants: &[Value], profiles: &[(&str, Value)], devices: &[Value]) {
     let mut write = store.write(author()).await.unwrap();
     for value in tenants {
         write.put_tenant(&tenant(value)).await.unwrap();

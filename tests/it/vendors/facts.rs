@@ -94,6 +94,7 @@ fn every_supported_setting_is_a_setting() {
     let mut settings = super::tables::settings();
     // Those that every phone has, some by another name.
     settings.extend(["auth_user", "password", "display_name", "label", "appearances"].map(|field| format!("lines/{field}")));
+    settings.push("keys/pickup".to_owned());
     for pack in packs() {
         let named = pack.supports.iter().chain(&pack.device_wide).chain(pack.dialects.iter().flat_map(|dialect| &dialect.lacks));
         let unknown: Vec<&str> =

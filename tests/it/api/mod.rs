@@ -1,0 +1,1 @@
+//! The admin plane; folders and files mirror the URLs.
