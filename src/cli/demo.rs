@@ -57,14 +57,12 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     let addresses = sockets.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
 
     let fleet: Fleet = toml::from_str(FLEET).context("the sample fleet")?;
-    let app = start::open(&config).await?;
-    tokio::select! {
-        loaded = load(&app, &fleet) => loaded?,
-        () = &mut end => {
-            app.close().await;
-            return Ok(());
-        }
-    }
+    let app = tokio::select! {
+        // Watched from the first moment on: an impatient Ctrl-C must not leave the directory behind.
+        biased;
+        () = &mut end => return Ok(()),
+        loaded = loaded(&config, &fleet) => loaded?,
+    };
     let screen = note + &screen(&fleet, &addresses, &token);
     start::serve_on(app, sockets, async {
         // The commands are good from here on, and stand last. Whoever closed standard output reads none.
@@ -120,8 +118,9 @@ fn bind(port: Option<u16>) -> Result<([TcpListener; 3], String), Failure> {
     Ok((sockets, note))
 }
 
-/// Writes the fleet on the path every write takes.
-async fn load(app: &App, fleet: &Fleet) -> Result<(), Failure> {
+/// The application with the fleet, written on the path every write takes.
+async fn loaded(config: &Config, fleet: &Fleet) -> Result<App, Failure> {
+    let app = start::open(config).await?;
     let actor = Actor::local();
     let options = WriteOptions { message: Some("sample fleet".into()), ..WriteOptions::default() };
     for tenant in &fleet.tenants {
@@ -136,7 +135,7 @@ async fn load(app: &App, fleet: &Fleet) -> Result<(), Failure> {
     for device in fleet.phones.iter().flat_map(Phones::devices) {
         found(app.write_device(&actor, None, Body::Whole(&device), &options).await)?;
     }
-    Ok(())
+    Ok(app)
 }
 
 impl Phones {

@@ -94,14 +94,6 @@ impl Device {
         self.firmware.as_ref().map_or("", Text::as_str)
     }
 
-    /// Calls `visit` for each optional leaf that is set, lines included.
-    pub fn leaves(&self, visit: &mut dyn FnMut(&str, Value)) {
-        self.layer.leaves(visit);
-        for line in &self.lines {
-            line.leaves(&mut String::new(), visit);
-        }
-    }
-
     /// Visits every secret by its pointer; those of lines by line number.
     pub fn secrets(&mut self, visit: &mut dyn FnMut(&str, &mut Secret)) {
         self.layer.secrets(visit);

@@ -55,15 +55,6 @@ impl Layer {
         (layer, resets)
     }
 
-    /// Calls `visit` for each leaf that is set: settings, raw parameters, and `/keys` as a whole.
-    pub fn leaves(&self, visit: &mut dyn FnMut(&str, Value)) {
-        self.settings.leaves(&mut String::from("/settings"), visit);
-        self.parameters.leaves(&mut String::from("/parameters"), visit);
-        if self.keys.is_some() {
-            visit("/keys", Value::Null);
-        }
-    }
-
     /// Visits every secret of the layer by its pointer.
     pub fn secrets(&mut self, visit: &mut dyn FnMut(&str, &mut Secret)) {
         self.settings.secrets(&mut String::from("/settings"), visit);

@@ -191,8 +191,8 @@ impl Effective {
                     line.plant(&format!("/{pointer}"), reset.was.as_ref());
                 }
             } else if reset.path == "/keys" {
-                let was = reset.was.as_ref().and_then(|was| Key::read_list(was, &mut Reader::default()));
-                ghost.keys = Some(was.into_iter().flatten().map(|key| ((key.module, key.position), key)).collect());
+                let read = reset.was.as_ref().and_then(|was| Key::read_list(was, &mut Reader::default()));
+                merge_keys(&mut ghost.keys, Some(&read.unwrap_or_default()));
             }
         }
         ghost
@@ -284,7 +284,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::fields::Reader;
 
     fn tenant(value: &Value) -> Tenant {
         let mut reader = Reader::default();

@@ -37,7 +37,9 @@ pub fn chain_leaves(layers: &[(Source, &Layer)], device: Option<&Device>) -> BTr
         }
         merge_keys(&mut keys, layer.keys.as_deref());
     }
-    leaves.extend(keys.map(|keys| ("/keys".to_owned(), serde_json::json!(keys.values().collect::<Vec<_>>()))));
+    if let Some(keys) = keys {
+        leaves.insert("/keys".to_owned(), serde_json::json!(keys.into_values().collect::<Vec<_>>()));
+    }
     let mut visit = |path: &str, value: Value| {
         leaves.insert(path.to_owned(), value);
     };
@@ -69,7 +71,7 @@ pub fn after_write(
                 continue;
             }
         }
-        let was = (!is_marker(value) && !value.is_null() && !path.starts_with("/parameters")).then(|| value.clone());
+        let was = (!is_marker(value) && !path.starts_with("/parameters")).then(|| value.clone());
         resets.push(Reset { path: path.clone(), was });
     }
     resets.sort_by(|a, b| a.path.cmp(&b.path));

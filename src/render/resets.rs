@@ -11,7 +11,7 @@ use crate::{
         merge::{Effective, raw_parameter},
         resets::is_left_on_phone,
     },
-    vendor::spec::Pack,
+    vendor::{Effect, spec::Pack},
 };
 
 /// Raw parameters and resets in order of their names, each once.
@@ -27,7 +27,7 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
     for reset in left {
         warnings.push(Warning::new("left_on_phone", format!("{} is no longer set; the phone keeps what it has", reset.path)));
     }
-    let mut reset = |name: String, warnings: &mut Vec<Warning>| match draft.phone.reset_value(&name) {
+    let mut reset = |name: String, value: Option<&str>, warnings: &mut Vec<Warning>| match value {
         Some(value) => _ = extras.insert(name, value.to_owned()),
         None => warnings.push(Warning::new("left_on_phone", format!("{name} has no known default; the phone keeps what it has"))),
     };
@@ -36,10 +36,12 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
         let haunted = effective.haunted(&due);
         let ghost = parameters(draft, &draft.files(&draft.view(&haunted))?)?;
         for (name, _) in ghost.into_iter().filter(|(name, _)| !own.contains_key(name)) {
-            reset(name, &mut warnings);
+            let value = draft.phone.reset_value(&name);
+            reset(name, value, &mut warnings);
         }
         for name in due.iter().filter_map(|due| raw_parameter_of(draft, &due.path)).filter(|name| !own.contains_key(name)) {
-            reset(name, &mut warnings);
+            let value = raw_default(draft, &name);
+            reset(name, value, &mut warnings);
         }
     }
     for (name, (value, _)) in &effective.parameters {
@@ -56,6 +58,19 @@ pub(super) fn extras(draft: &Draft<'_>, effective: &Effective, plain: &[Rendered
     check_values(draft, effective, &extras)?;
     let extras = extras.into_iter().map(|(name, value)| Extra::new(name, value)).collect();
     Ok((extras, warnings))
+}
+
+/// What a raw parameter goes back to: never one that could keep the phone from coming back.
+fn raw_default<'a>(draft: &'a Draft<'_>, name: &str) -> Option<&'a str> {
+    let pack = &draft.vendor.pack;
+    let strands = pack
+        .effects
+        .iter()
+        .any(|fact| fact.effect == Effect::Strand && fact.is_for(draft.phone) && draft.phone.fit(&fact.pattern, name).is_some());
+    if strands || pack.is_secret(name) {
+        return None;
+    }
+    draft.phone.reset_value(name).or_else(|| pack.known.default_of(name))
 }
 
 /// Do the phones know the raw parameter, or what it is a sub-name of?

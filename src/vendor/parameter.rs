@@ -1,18 +1,19 @@
 //! The parameters a vendor's phones know, from `vendors/<id>/parameters.tsv`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::pattern::Pattern;
 
 /// Names the phones know: exact ones, and patterns where a name holds a number.
 #[derive(Clone, Debug, Default)]
 pub struct KnownParameters {
-    exact: BTreeSet<String>,
-    patterns: Vec<Pattern>,
+    exact: BTreeMap<String, Option<String>>,
+    patterns: Vec<(Pattern, Option<String>)>,
 }
 
 impl KnownParameters {
-    /// Reads the first column of a tab-separated list with a heading line.
+    /// Reads a tab-separated list with a heading line: the name in the first column, the phone's own default in
+    /// the fifth.
     ///
     /// # Errors
     /// When a row cannot be read.
@@ -22,10 +23,11 @@ impl KnownParameters {
         for row in reader.records() {
             let row = row?;
             let Some(name) = row.get(0).filter(|name| !name.is_empty()) else { continue };
+            let default = row.get(4).filter(|text| is_default(text)).map(str::to_owned);
             if name.contains('*') {
-                known.patterns.push(Pattern::new(name));
+                known.patterns.push((Pattern::new(name), default));
             } else {
-                known.exact.insert(name.to_owned());
+                known.exact.insert(name.to_owned(), default);
             }
         }
         Ok(known)
@@ -33,7 +35,15 @@ impl KnownParameters {
 
     /// Is the name one of them?
     pub fn contains(&self, name: &str) -> bool {
-        self.exact.contains(name) || self.patterns.iter().any(|pattern| pattern.matches(name))
+        self.exact.contains_key(name) || self.patterns.iter().any(|(pattern, _)| pattern.matches(name))
+    }
+
+    /// The phone's own default of the parameter, where the list has one.
+    pub fn default_of(&self, name: &str) -> Option<&str> {
+        match self.exact.get(name) {
+            Some(default) => default.as_deref(),
+            None => self.patterns.iter().find(|(pattern, _)| pattern.matches(name)).and_then(|(_, default)| default.as_deref()),
+        }
     }
 
     /// How many names and patterns there are.
@@ -45,4 +55,9 @@ impl KnownParameters {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// A value of the phone itself, not what somebody's template ships, nor words about it.
+fn is_default(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with("tmpl:") && !text.contains([' ', '(', '[']) && text != "Null"
 }
