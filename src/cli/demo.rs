@@ -120,7 +120,7 @@ fn bind(port: Option<u16>) -> Result<([TcpListener; 3], String), Failure> {
 
 /// The application with the fleet, written on the path every write takes.
 async fn loaded(config: &Config, fleet: &Fleet) -> Result<App, Failure> {
-    let app = start::open(config).await?;
+    let app = start::open(config, start::Missing::Make).await?;
     let actor = Actor::local();
     let options = WriteOptions { message: Some("sample fleet".into()), ..WriteOptions::default() };
     for tenant in &fleet.tenants {

@@ -14,8 +14,25 @@ use crate::{
     telemetry,
 };
 
+/// May a command make the database, and the key that goes with it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is made where it is missing.
+    Make,
+    /// It must be there.
+    Refuse,
+}
+
+/// Is the database there, as far as that can be told without connecting?
+pub(super) fn exists(config: &Config) -> bool {
+    config.database_url.sqlite_path().is_none_or(|path| path.exists())
+}
+
 /// Connects to the database with the key in place; a wrong key is found before anything is changed.
-pub(super) async fn connect(config: &Config) -> anyhow::Result<Store> {
+pub(super) async fn connect(config: &Config, missing: Missing) -> anyhow::Result<Store> {
+    if missing == Missing::Refuse && !exists(config) {
+        bail!("{} does not exist: `offbeat serve` or `offbeat migrate` makes it", database(config));
+    }
     let keyring = key::keyring(config).await?;
     let holds_check = crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))?;
     let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
@@ -30,8 +47,8 @@ fn database(config: &Config) -> String {
 }
 
 /// The application on a database that is up to date.
-pub(super) async fn open(config: &Config) -> anyhow::Result<App> {
-    let store = connect(config).await?;
+pub(super) async fn open(config: &Config, missing: Missing) -> anyhow::Result<App> {
+    let store = connect(config, missing).await?;
     if config.migrate {
         store.migrate().await?;
     } else {
@@ -52,7 +69,7 @@ pub(super) fn application(config: &Config, store: Store) -> App {
 
 /// Runs the server until it is told to end.
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
-    let app = open(config).await?;
+    let app = open(config, Missing::Make).await?;
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
     }
@@ -90,7 +107,7 @@ pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl
 pub(super) async fn check(config: &Config) -> Result<ExitCode, Failure> {
     print("configuration: ok\n")?;
     print(&packs())?;
-    let store = connect(config).await?;
+    let store = connect(config, Missing::Refuse).await?;
     let pending = store.pending_migrations().await?;
     if pending.is_empty() {
         print(&format!("{}: up to date\n", database(config)))?;
