@@ -4,7 +4,7 @@
 //!
 //! A phone asks `GET /provision/805ec0123456.cfg`:
 //!
-//! 1. [`server`] accepts the connection and bounds the time its head may take.
+//! 1. [`server`] accepts the connection if there are not too many, does TLS, and bounds the time each step may take.
 //! 2. [`http`] (`http/mod.rs`): request id, span, panic guard, timeout, concurrency limit.
 //! 3. `http/provision.rs`: address of the phone, name of the file.
 //! 4. [`app::provision`]: may this address ask; [`vendor::filename`] turns the name into a MAC and a pattern.

@@ -64,7 +64,7 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
         loaded = loaded(&config, &fleet) => loaded?,
     };
     let screen = note + &screen(&fleet, &addresses, &token);
-    start::serve_on(app, sockets, async {
+    start::serve_on(app, sockets, start::Certificates::default(), async {
         // The commands are good from here on, and stand last. Whoever closed standard output reads none.
         let _ = print(&screen);
         end.await;

@@ -7,9 +7,9 @@ use anyhow::{Context, bail};
 use super::{Failure, key, packs, print};
 use crate::{
     app::{App, networks::Networks, system_clock},
-    config::Config,
+    config::{CertificateFiles, Config},
     http,
-    server::{self, Listener},
+    server::{self, Limits, Listener, Tls},
     store::Store,
     telemetry,
 };
@@ -67,8 +67,25 @@ pub(super) fn application(config: &Config, store: Store) -> App {
     App::new(store, system_clock(), networks, config.admin_token.clone())
 }
 
+/// Certificates of the listeners that have some.
+#[derive(Default)]
+pub(super) struct Certificates {
+    phones: Option<Tls>,
+    admin: Option<Tls>,
+}
+
+/// Reads the certificates that the settings name.
+fn certificates(config: &Config) -> anyhow::Result<Certificates> {
+    let load = |setting: &'static str, files: &[CertificateFiles]| match files {
+        [] => Ok(None),
+        files => Tls::load(files).map(Some).context(setting),
+    };
+    Ok(Certificates { phones: load("phone_tls_cert", &config.phone_tls)?, admin: load("admin_tls_cert", &config.admin_tls)? })
+}
+
 /// Runs the server until it is told to end.
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
+    let certificates = certificates(config)?;
     let app = open(config, Missing::Make).await?;
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
@@ -76,27 +93,35 @@ pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
         tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
     }
-    run(config, app).await
+    run(config, app, certificates).await
 }
 
 /// Binds the listeners and serves on them.
-async fn run(config: &Config, app: App) -> Result<(), Failure> {
+async fn run(config: &Config, app: App, certificates: Certificates) -> Result<(), Failure> {
+    server::raise_open_files();
     let sockets = [
         server::bind("phone_listen", config.phone_listen)?,
         server::bind("admin_listen", config.admin_listen)?,
         server::bind("ops_listen", config.ops_listen)?,
     ];
-    serve_on(app, sockets, server::signalled()?).await
+    serve_on(app, sockets, certificates, server::signalled()?).await
 }
 
 /// Serves phones, administrators and operations until `shutdown`, drains, and writes what is buffered.
-pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl Future<Output = ()>) -> Result<(), Failure> {
+pub(super) async fn serve_on(
+    app: App,
+    [phones, admin, ops]: [TcpListener; 3],
+    certificates: Certificates,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Failure> {
     let metrics = telemetry::start_metrics();
-    let [phones, admin, ops] = sockets;
+    let metrics: http::Metrics = Arc::new(move || metrics.render());
+    let (phone_router, admin_router) = (http::phone_router(app.clone()), http::admin_router(app.clone()));
+    let operators = |name, socket, router, tls| Listener { name, socket, router, tls, limits: Limits::OPERATORS };
     let listeners = vec![
-        Listener { name: "phones", socket: phones, router: http::phone_router(app.clone()) },
-        Listener { name: "admin", socket: admin, router: http::admin_router(app.clone()) },
-        Listener { name: "ops", socket: ops, router: http::ops_router(app.clone(), Arc::new(move || metrics.render())) },
+        Listener { name: "phones", socket: phones, router: phone_router, tls: certificates.phones, limits: Limits::PHONES },
+        operators("admin", admin, admin_router, certificates.admin),
+        operators("ops", ops, http::ops_router(app.clone(), metrics), None),
     ];
     let served = server::serve(listeners, shutdown).await;
     app.close().await;
@@ -106,6 +131,10 @@ pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl
 /// Checks what the settings describe and says what is wrong and where.
 pub(super) async fn check(config: &Config) -> Result<ExitCode, Failure> {
     print("configuration: ok\n")?;
+    certificates(config)?;
+    for pair in config.phone_tls.iter().chain(&config.admin_tls) {
+        print(&format!("certificate {}: fits its key\n", pair.certificate.display()))?;
+    }
     print(&packs())?;
     let store = connect(config, Missing::Refuse).await?;
     let pending = store.pending_migrations().await?;

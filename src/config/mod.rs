@@ -25,8 +25,12 @@ pub struct Config {
     pub database_url: DatabaseUrl,
     /// Where phones ask.
     pub phone_listen: SocketAddr,
+    /// Certificates of the phones' listener; none: plain HTTP.
+    pub phone_tls: Vec<CertificateFiles>,
     /// Where administrators ask.
     pub admin_listen: SocketAddr,
+    /// Certificates of the administrators' listener; none: plain HTTP.
+    pub admin_tls: Vec<CertificateFiles>,
     /// Where operations ask.
     pub ops_listen: SocketAddr,
     /// An administrator's token over all tenants.
@@ -94,6 +98,15 @@ pub enum KeySource {
     File(PathBuf),
     /// In a file that is made when the database is new.
     Made(PathBuf),
+}
+
+/// A certificate of a TLS listener, with those that lead to its authority, and its key: PEM files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFiles {
+    /// The certificate first, then its chain.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 /// What is wrong with the settings: which, where it was set, what is accepted.
@@ -180,7 +193,9 @@ impl Config {
             secret_key: key_source(values, &database_url)?,
             database_url,
             phone_listen: address(values, "phone_listen")?,
+            phone_tls: certificates(values, "phone_tls_cert", "phone_tls_key")?,
             admin_listen: address(values, "admin_listen")?,
+            admin_tls: certificates(values, "admin_tls_cert", "admin_tls_key")?,
             ops_listen: address(values, "ops_listen")?,
             admin_token: admin_token(values)?,
             phone_networks: networks(values, "phone_networks")?,
@@ -228,17 +243,37 @@ fn address(values: &Placed, key: &str) -> Result<SocketAddr, ConfigError> {
 }
 
 /// A list in TOML, or comma-separated in a variable.
+fn list(values: &Placed, key: &str, of: &str) -> Result<Vec<String>, ConfigError> {
+    let expected = || wrong(values, key, &format!("expected a list of {of}"));
+    match values.get(key).map(|(value, _)| value) {
+        Some(Value::String(text)) => Ok(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()),
+        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(expected)).collect(),
+        _ => Err(expected()),
+    }
+}
+
 fn networks(values: &Placed, key: &str) -> Result<Vec<IpNet>, ConfigError> {
-    let items: Vec<String> = match values.get(key).map(|(value, _)| value) {
-        Some(Value::String(text)) => text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
-        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect(),
-        _ => return Err(wrong(values, key, "expected a list of networks")),
-    };
     let network = |item: &String| item.parse::<IpNet>().or_else(|_| item.parse::<std::net::IpAddr>().map(IpNet::from));
-    items
+    list(values, key, "networks")?
         .iter()
         .map(|item| network(item).map_err(|_| wrong(values, key, &format!("{item:?} is no network; expected 10.0.0.0/8 or 2001:db8::/32"))))
         .collect()
+}
+
+/// Certificates and their keys, which stand in the same order.
+fn certificates(values: &Placed, certificates: &str, keys: &str) -> Result<Vec<CertificateFiles>, ConfigError> {
+    let (files, key_files) = (list(values, certificates, "PEM files")?, list(values, keys, "PEM files")?);
+    let (given, missing) = if files.len() > key_files.len() { (certificates, keys) } else { (keys, certificates) };
+    if files.len() != key_files.len() {
+        let what = format!(
+            "{} in {certificates}, but {} in {keys}: {missing} names too few; each certificate needs its key, in the same order",
+            files.len(),
+            key_files.len()
+        );
+        return Err(wrong(values, given, &what));
+    }
+    let pairs = files.into_iter().zip(key_files);
+    Ok(pairs.map(|(certificate, key)| CertificateFiles { certificate: certificate.into(), key: key.into() }).collect())
 }
 
 fn admin_token(values: &Placed) -> Result<Option<SecretString>, ConfigError> {
@@ -311,6 +346,28 @@ mod tests {
             assert_eq!(load(file, &variable).unwrap_err().key, key);
         }
         assert!(load("", &[("OFFBEAT_PORT", "tcp://10.0.0.1:8080"), ("OFFBEAT_SERVICE_HOST", "10.0.0.1")]).is_ok());
+    }
+
+    #[test]
+    fn certificates_and_keys_come_in_pairs() {
+        let pair = |certificate: &str, key: &str| CertificateFiles { certificate: certificate.into(), key: key.into() };
+        let both = [("OFFBEAT_PHONE_TLS_CERT", "rsa.pem, ec.pem"), ("OFFBEAT_PHONE_TLS_KEY", "rsa.key,ec.key")];
+        let config = load("admin_tls_cert = [\"a,b.pem\"]\nadmin_tls_key = \"a.key\"", &both).unwrap();
+        assert_eq!(config.phone_tls, [pair("rsa.pem", "rsa.key"), pair("ec.pem", "ec.key")]);
+        assert_eq!(config.admin_tls, [pair("a,b.pem", "a.key")]);
+        assert_eq!(load("", &[]).unwrap().phone_tls, []);
+        for (given, value, missing) in [
+            ("phone_tls_cert", "a.pem", "phone_tls_key"),
+            ("phone_tls_key", "a.key", "phone_tls_cert"),
+            ("admin_tls_cert", "a.pem", "admin_tls_key"),
+            ("admin_tls_key", "a.key,b.key", "admin_tls_cert"),
+        ] {
+            let variable = format!("OFFBEAT_{}", given.to_uppercase());
+            let error = load("", &[(&variable, value)]).unwrap_err();
+            assert_eq!((error.key.as_str(), error.place), (given, variable));
+            assert!(error.what.contains(&format!("{missing} names too few")), "{}", error.what);
+        }
+        assert_eq!(load("phone_tls_cert = [1]", &[]).unwrap_err().key, "phone_tls_cert");
     }
 
     #[test]

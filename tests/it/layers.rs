@@ -34,6 +34,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
     ("axum", &["http", "server"]),
     ("axum_server", &["server"]),
+    ("rustls", &["server"]),
     ("askama", &["render"]),
     ("std::env", &["config"]),
 ];
@@ -224,6 +225,7 @@ fn the_checker_finds_what_breaks_the_rules() {
         ("app/a.rs", "//! x\nfn f() { sqlx::query(\"\"); }\n", vec!["uses sqlx"]),
         ("app/a.rs", "//! x\nuse axum::{Json, Router};\n", vec!["uses axum"]),
         ("http/a.rs", "//! x\nuse axum_server::Handle;\n", vec!["uses axum_server"]),
+        ("config/a.rs", "//! x\nfn f(a: rustls::ServerConfig) {}\n", vec!["uses rustls"]),
         ("vendor/a.rs", "//! x\n#[derive(askama::Template)]\nstruct A;\n", vec!["uses askama"]),
         ("app/a.rs", "//! x\nuse std::{collections::BTreeMap, env};\n", vec!["uses std::env"]),
         ("cli/a.rs", "//! x\nfn f() { std::env::var(\"X\"); }\n", vec!["uses std::env"]),
