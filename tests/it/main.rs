@@ -14,4 +14,5 @@ mod postgres;
 mod process;
 mod provision;
 mod store;
+mod tls;
 mod vendors;

@@ -62,8 +62,8 @@ impl Server {
             let mut line = String::new();
             let length = lines.read_line(&mut line).unwrap();
             assert!(length > 0, "the server ended: {:?}\n{}", child.wait(), log.lock().unwrap());
-            if let Some((name, address)) = line.trim_end().split_once(" listening on http://") {
-                addresses.insert(name.to_owned(), address.parse().unwrap());
+            if let Some((name, url)) = line.trim_end().split_once(" listening on ") {
+                addresses.insert(name.to_owned(), url.split_once("://").unwrap().1.parse().unwrap());
             }
             log.lock().unwrap().push_str(&line);
         }
@@ -106,10 +106,23 @@ impl Server {
         request.send().await.unwrap()
     }
 
+    /// Waits until something stands in the log that was not there at `from`.
+    pub(crate) fn wait_for(&self, from: usize, words: &str) {
+        let begun = std::time::Instant::now();
+        while !self.log()[from..].contains(words) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "no {words:?} in {}", &self.log()[from..]);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Sends a signal, such as `HUP`.
+    pub(crate) fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap().success());
+    }
+
     /// SIGTERM; the exit code and everything that was said.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        self.signal("TERM");
         let status = self.child.wait().unwrap();
         self.reader.take().unwrap().join().unwrap();
         (status.code(), self.log())
