@@ -68,8 +68,7 @@ pub async fn serve(listeners: Vec<Listener>, shutdown: impl Future<Output = ()>)
             .first_request_timeout(limits.head)
             .accept_error_handler(failed(name))
             .acceptor(Gate::new(name, limits));
-        let service =
-            router.layer(RequestBodyDeadlineLayer::new(limits.body)).into_make_service_with_connect_info::<SocketAddr>();
+        let service = router.layer(RequestBodyDeadlineLayer::new(limits.body)).into_make_service_with_connect_info::<SocketAddr>();
         let scheme = if let Some(tls) = tls {
             let config = tls.config();
             certificates.push((name, tls));
