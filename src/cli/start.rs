@@ -1,6 +1,6 @@
 //! Starting what the settings describe: store, application, listeners.
 
-use std::{net::TcpListener, process::ExitCode, sync::Arc};
+use std::{net::TcpListener, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 
@@ -10,7 +10,7 @@ use crate::{
     config::Config,
     http,
     server::{self, Listener},
-    store::Store,
+    store::{Keyring, Store, random},
     telemetry,
 };
 
@@ -31,17 +31,32 @@ fn database(config: &Config) -> String {
 
 /// The application on a database that is up to date.
 pub(super) async fn open(config: &Config) -> anyhow::Result<App> {
+    if !config.migrate {
+        refuse_old(config).await?;
+    }
     let store = connect(config).await?;
     if config.migrate {
         store.migrate().await?;
-    } else {
-        let pending = store.pending_migrations().await?;
-        if !pending.is_empty() {
-            bail!("the database is not up to date ({}), and migrate is false: run `offbeat migrate`", pending.join(", "));
-        }
     }
     store.check_key().await?;
     Ok(application(config, store))
+}
+
+/// Refuses a database that is not up to date, before anything is made: neither the database nor a key.
+async fn refuse_old(config: &Config) -> anyhow::Result<()> {
+    if config.database_url.sqlite_path().is_some_and(|path| !path.exists()) {
+        bail!("{} does not exist, and migrate is false: run `offbeat migrate`", database(config));
+    }
+    // Nothing is sealed or opened with this key.
+    let keyring = Keyring::from_hex(&random::hex::<32>())?;
+    let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
+    let pending = store.pending_migrations().await;
+    store.close().await;
+    let pending = pending?;
+    if !pending.is_empty() {
+        bail!("the database is not up to date ({}), and migrate is false: run `offbeat migrate`", pending.join(", "));
+    }
+    Ok(())
 }
 
 /// The application on a store.
@@ -52,6 +67,12 @@ pub(super) fn application(config: &Config, store: Store) -> App {
 
 /// Runs the server until it is told to end.
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
+    // Ports first: a start that fails for one of them leaves the database as it was.
+    let sockets = [
+        server::bind("phone_listen", config.phone_listen)?,
+        server::bind("admin_listen", config.admin_listen)?,
+        server::bind("ops_listen", config.ops_listen)?,
+    ];
     let app = open(config).await?;
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
@@ -59,22 +80,22 @@ pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
         tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
     }
-    run(config, app).await
-}
-
-/// Binds the listeners and serves on them.
-async fn run(config: &Config, app: App) -> Result<(), Failure> {
-    let sockets = [
-        server::bind("phone_listen", config.phone_listen)?,
-        server::bind("admin_listen", config.admin_listen)?,
-        server::bind("ops_listen", config.ops_listen)?,
-    ];
     serve_on(app, sockets, server::signalled()).await
 }
 
 /// Serves phones, administrators and operations until `shutdown`, drains, and writes what is buffered.
 pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl Future<Output = ()>) -> Result<(), Failure> {
     let metrics = telemetry::start_metrics();
+    let upkeep = tokio::spawn({
+        let metrics = metrics.clone();
+        async move {
+            // What is measured gathers until somebody asks for it; where nobody does, it is summed up here.
+            loop {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                metrics.run_upkeep();
+            }
+        }
+    });
     let [phones, admin, ops] = sockets;
     let listeners = vec![
         Listener { name: "phones", socket: phones, router: http::phone_router(app.clone()) },
@@ -82,6 +103,7 @@ pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl
         Listener { name: "ops", socket: ops, router: http::ops_router(app.clone(), Arc::new(move || metrics.render())) },
     ];
     let served = server::serve(listeners, shutdown).await;
+    upkeep.abort();
     app.close().await;
     Ok(served.context("serving")?)
 }

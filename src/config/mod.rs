@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -118,7 +119,7 @@ impl Config {
     /// The first setting that is wrong.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-        let environment = std::env::vars().filter(|(name, _)| name.starts_with("OFFBEAT_")).collect();
+        let environment = environment(std::env::vars_os())?;
         let implied = Path::new("offbeat.toml");
         let file = file.or_else(|| implied.exists().then_some(implied));
         let text = match file {
@@ -157,7 +158,7 @@ impl Config {
             if INJECTED.iter().any(|prefix| variable.starts_with(prefix)) {
                 continue;
             }
-            let key = variable.trim_start_matches("OFFBEAT_").to_ascii_lowercase();
+            let key = variable.strip_prefix("OFFBEAT_").unwrap_or(&variable).to_ascii_lowercase();
             set(&mut values, &key, Value::String(text), variable)?;
         }
         Self::read(&values)
@@ -170,6 +171,11 @@ impl Config {
             && !database_url.0.starts_with("postgresql://")
         {
             return Err(wrong(values, "database_url", "expected sqlite:<path> or postgres://…"));
+        }
+        if database_url.sqlite_path().is_some_and(|path| path.as_os_str().is_empty() || path == Path::new(":memory:"))
+            || database_url.0.split_once('?').is_some_and(|(_, options)| database_url.0.starts_with("sqlite:") && options != "mode=rwc")
+        {
+            return Err(wrong(values, "database_url", "expected sqlite:<path of a file>, without options"));
         }
         let log_json = match text(values, "log_format")?.as_str() {
             "text" => false,
@@ -191,6 +197,16 @@ impl Config {
             phone_networks_are_default: values.get("phone_networks").is_some_and(|(_, place)| place == "default"),
         })
     }
+}
+
+/// The variables that are ours. Those of others may hold any bytes.
+fn environment(all: impl Iterator<Item = (OsString, OsString)>) -> Result<BTreeMap<String, String>, ConfigError> {
+    let ours = all.filter_map(|(name, value)| Some((name.into_string().ok()?, value))).filter(|(name, _)| name.starts_with("OFFBEAT_"));
+    ours.map(|(name, value)| match value.into_string() {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(ConfigError { key: name.clone(), place: "environment".into(), what: "this is no UTF-8 text".into() }),
+    })
+    .collect()
 }
 
 fn set(values: &mut Placed, key: &str, value: Value, place: String) -> Result<(), ConfigError> {

@@ -17,9 +17,9 @@ use std::time::Duration;
 use axum::{
     BoxError, Router,
     error_handling::HandleErrorLayer,
-    extract::DefaultBodyLimit,
-    http::{HeaderName, HeaderValue, StatusCode, header},
-    middleware::from_fn,
+    extract::{DefaultBodyLimit, Request},
+    http::{HeaderName, HeaderValue, header},
+    middleware::{Next, from_fn},
     response::{IntoResponse, Response},
 };
 use tower::{ServiceBuilder, load_shed::error::Overloaded};
@@ -27,7 +27,6 @@ use tower_http::{
     catch_panic::CatchPanicLayer,
     request_id::{MakeRequestUuid, SetRequestIdLayer},
     set_header::SetResponseHeaderLayer,
-    timeout::TimeoutLayer,
 };
 
 pub use api::openapi;
@@ -54,7 +53,7 @@ pub fn phone_router(app: App) -> Router {
         .layer(SetRequestIdLayer::new(HeaderName::from_static("x-request-id"), MakeRequestUuid))
         .layer(from_fn(trace::phone))
         .layer(CatchPanicLayer::custom(|_| provision::unavailable()))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PHONE_TIMEOUT))
+        .layer(from_fn(|request, next| within(PHONE_TIMEOUT, request, next, provision::unavailable)))
         .layer(HandleErrorLayer::new(|_: BoxError| async { provision::unavailable() }))
         .load_shed()
         .concurrency_limit(PHONES_AT_ONCE);
@@ -70,13 +69,21 @@ pub fn admin_router(app: App) -> Router {
         .layer(HandleErrorLayer::new(overloaded))
         .load_shed()
         .concurrency_limit(ADMINS_AT_ONCE)
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, ADMIN_TIMEOUT))
+        .layer(from_fn(|request, next| within(ADMIN_TIMEOUT, request, next, || ApiError::busy().into_response())))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(SetResponseHeaderLayer::overriding(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
         .layer(SetResponseHeaderLayer::overriding(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")))
         .layer(SetResponseHeaderLayer::overriding(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
         .layer(DefaultBodyLimit::max(MAX_DOCUMENT));
     api::router(app).layer(stack)
+}
+
+/// The answer, or `late` where there is none in time: one of the plane's own answers, with all its headers.
+async fn within(limit: Duration, request: Request, next: Next, late: fn() -> Response) -> Response {
+    tokio::time::timeout(limit, next.run(request)).await.unwrap_or_else(|_| {
+        tracing::error!(seconds = limit.as_secs(), "a request took too long");
+        late()
+    })
 }
 
 async fn overloaded(error: BoxError) -> Response {
