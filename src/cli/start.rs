@@ -19,8 +19,10 @@ pub(super) async fn connect(config: &Config) -> anyhow::Result<Store> {
     let keyring = key::keyring(config).await?;
     let holds_check = crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))?;
     let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
-    if holds_check {
-        store.check_key().await?;
+    if holds_check && let Err(error) = store.check_key().await {
+        // Closed in good order, SQLite leaves no file of its own beside the database.
+        store.close().await;
+        return Err(error.into());
     }
     Ok(store)
 }
@@ -67,7 +69,10 @@ pub(super) fn application(config: &Config, store: Store) -> App {
 
 /// Runs the server until it is told to end.
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
-    // Ports first: a start that fails for one of them leaves the database as it was.
+    // A database that is there and does not fit is told of first, then ports: before either nothing is made or changed.
+    if crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))? {
+        connect(config).await?.close().await;
+    }
     let sockets = [
         server::bind("phone_listen", config.phone_listen)?,
         server::bind("admin_listen", config.admin_listen)?,

@@ -73,9 +73,12 @@ impl DatabaseUrl {
 
 impl std::fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-            Some((scheme, (_, host))) => write!(f, "{scheme}://********@{host}"),
-            None => f.write_str(&self.0),
+        let Some((scheme, rest)) = self.0.split_once("://").filter(|_| self.sqlite_path().is_none()) else { return f.write_str(&self.0) };
+        // The options may hold a password too.
+        let place = rest.split('?').next().unwrap_or_default();
+        match place.rsplit_once('@') {
+            Some((_, host)) => write!(f, "{scheme}://********@{host}"),
+            None => write!(f, "{scheme}://{place}"),
         }
     }
 }
@@ -334,5 +337,10 @@ mod tests {
         let config = load("", &[("OFFBEAT_DATABASE_URL", "postgres://me:geheim@host/db")]).unwrap();
         assert_eq!(config.database_url.to_string(), "postgres://********@host/db");
         assert!(!format!("{config:?}").contains("geheim"));
+        for url in ["postgres://host/db?user=me&password=geheim", "postgres://me:ge?heim@host/db", "postgres://me@host/db?password=ge@heim"]
+        {
+            let shown = DatabaseUrl::new(url).to_string();
+            assert!(!shown.contains("heim"), "{shown}");
+        }
     }
 }
