@@ -75,15 +75,18 @@ pub async fn serve(listeners: Vec<Listener>, shutdown: impl Future<Output = ()>)
     Ok(())
 }
 
-/// SIGTERM or SIGINT.
-pub async fn signalled() {
+/// Ends with SIGTERM or SIGINT. Both are watched from this call on: whoever reads that the server listens may
+/// end it at once.
+///
+/// # Errors
+/// When signals cannot be watched.
+pub fn signalled() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        tracing::error!("SIGTERM cannot be watched");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }

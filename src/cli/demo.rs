@@ -48,7 +48,7 @@ struct Phones {
 
 /// Runs the demo until it is told to end. `port` is that of the phones, the others take the two after it.
 pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
-    let mut end = std::pin::pin!(told_to_end());
+    let mut end = std::pin::pin!(told_to_end()?);
     let directory = tempfile::Builder::new().prefix("offbeat-demo-").tempdir().context("a directory for the demo")?;
     let token = format!("demo-{}", random::hex::<8>());
     let config = config(directory.path(), &token)?;
@@ -74,14 +74,16 @@ pub(super) async fn run(port: Option<u16>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A signal, or the end of the terminal.
-async fn told_to_end() {
+/// Ends with a signal or the terminal. All are watched from this call on.
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return server::signalled().await };
-    tokio::select! {
-        () = server::signalled() => {}
-        _ = hangup.recv() => {}
-    }
+    let (mut hangup, signalled) = (signal(SignalKind::hangup())?, server::signalled()?);
+    Ok(async move {
+        tokio::select! {
+            () = signalled => {}
+            _ = hangup.recv() => {}
+        }
+    })
 }
 
 /// The settings: built in, but for what is thrown away.
@@ -118,7 +120,7 @@ fn bind(port: Option<u16>) -> Result<([TcpListener; 3], String), Failure> {
 
 /// The application with the fleet, written on the path every write takes.
 async fn loaded(config: &Config, fleet: &Fleet) -> Result<App, Failure> {
-    let app = start::open(config).await?;
+    let app = start::open(config, start::Missing::Make).await?;
     let actor = Actor::local();
     let options = WriteOptions { message: Some("sample fleet".into()), ..WriteOptions::default() };
     for tenant in &fleet.tenants {

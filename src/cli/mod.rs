@@ -11,6 +11,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use start::Missing;
 
 use crate::{
     app::{Actor, App, AppError, Role, explain, tokens::NewToken},
@@ -18,7 +19,7 @@ use crate::{
     domain::{Mac, Slug},
     http,
     render::registry,
-    store::{KeyError, StoreError},
+    store::{self, KeyError, StoreError},
     telemetry,
 };
 
@@ -190,26 +191,26 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Check => return start::check(&config).await,
         Command::Demo { .. } | Command::Openapi => {}
         Command::Render { mac, file } => {
-            let app = start::open(&config).await?;
+            let app = start::open(&config, Missing::Refuse).await?;
             let file = found(app.device_file(&Actor::local(), mac, file.as_deref(), true).await)?;
             print(&file.text)?;
             app.close().await;
         }
         Command::Explain { mac } => {
-            let app = start::open(&config).await?;
+            let app = start::open(&config, Missing::Refuse).await?;
             print(&explain::table(&found(app.device_timers(&Actor::local(), mac).await)?))?;
             app.close().await;
         }
         Command::Why { mac } => {
-            let app = start::open(&config).await?;
+            let app = start::open(&config, Missing::Refuse).await?;
             let why = found(app.why(mac).await)?;
             print(&format!("{} {}\n", why.status, why.reason))?;
             app.close().await;
             return Ok(if why.status == 200 { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
-        Command::Diff { mac } => return diff(&start::open(&config).await?, mac).await,
+        Command::Diff { mac } => return diff(&start::open(&config, Missing::Refuse).await?, mac).await,
         Command::Token { command: TokenCommand::Create { name, role, tenant, reveal } } => {
-            let app = start::open(&config).await?;
+            let app = start::open(&config, Missing::Make).await?;
             let token = found(app.create_token(&Actor::local(), &NewToken { name, role, tenant, reveal }).await)?;
             print(&format!("{token}\n"))?;
             app.close().await;
@@ -230,13 +231,18 @@ fn found<T>(result: Result<T, AppError>) -> Result<T, Failure> {
 }
 
 async fn migrate(config: &Config, pending: bool) -> Result<ExitCode, Failure> {
-    let store = start::connect(config).await?;
-    let missing = store.pending_migrations().await?;
-    if !pending {
-        store.migrate().await?;
-        store.check_key().await?;
-    }
-    store.close().await;
+    let missing = if pending && !start::exists(config) {
+        store::all_migrations()
+    } else {
+        let store = start::connect(config, Missing::Make).await?;
+        let missing = store.pending_migrations().await?;
+        if !pending {
+            store.migrate().await?;
+            store.check_key().await?;
+        }
+        store.close().await;
+        missing
+    };
     for name in &missing {
         print(&format!("{} {name}\n", if pending { "pending" } else { "applied" }))?;
     }

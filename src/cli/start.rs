@@ -14,8 +14,25 @@ use crate::{
     telemetry,
 };
 
+/// May a command make the database, and the key that goes with it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is made where it is missing.
+    Make,
+    /// It must be there.
+    Refuse,
+}
+
+/// Is the database there, as far as that can be told without connecting?
+pub(super) fn exists(config: &Config) -> bool {
+    config.database_url.sqlite_path().is_none_or(|path| path.exists())
+}
+
 /// Connects to the database with the key in place; a wrong key is found before anything is changed.
-pub(super) async fn connect(config: &Config) -> anyhow::Result<Store> {
+pub(super) async fn connect(config: &Config, missing: Missing) -> anyhow::Result<Store> {
+    if missing == Missing::Refuse && !exists(config) {
+        bail!("{} does not exist: `offbeat serve` or `offbeat migrate` makes it", database(config));
+    }
     let keyring = key::keyring(config).await?;
     let holds_check = crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))?;
     let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
@@ -32,11 +49,11 @@ fn database(config: &Config) -> String {
 }
 
 /// The application on a database that is up to date.
-pub(super) async fn open(config: &Config) -> anyhow::Result<App> {
+pub(super) async fn open(config: &Config, missing: Missing) -> anyhow::Result<App> {
     if !config.migrate {
         refuse_old(config).await?;
     }
-    let store = connect(config).await?;
+    let store = connect(config, missing).await?;
     if config.migrate {
         store.migrate().await?;
     }
@@ -46,7 +63,7 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<App> {
 
 /// Refuses a database that is not up to date, before anything is made: neither the database nor a key.
 async fn refuse_old(config: &Config) -> anyhow::Result<()> {
-    if config.database_url.sqlite_path().is_some_and(|path| !path.exists()) {
+    if !exists(config) {
         bail!("{} does not exist, and migrate is false: run `offbeat migrate`", database(config));
     }
     // Nothing is sealed or opened with this key.
@@ -71,21 +88,21 @@ pub(super) fn application(config: &Config, store: Store) -> App {
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     // A database that is there and does not fit is told of first, then ports: before either nothing is made or changed.
     if crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))? {
-        connect(config).await?.close().await;
+        connect(config, Missing::Refuse).await?.close().await;
     }
     let sockets = [
         server::bind("phone_listen", config.phone_listen)?,
         server::bind("admin_listen", config.admin_listen)?,
         server::bind("ops_listen", config.ops_listen)?,
     ];
-    let app = open(config).await?;
+    let app = open(config, Missing::Make).await?;
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
     }
     if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
         tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
     }
-    serve_on(app, sockets, server::signalled()).await
+    serve_on(app, sockets, server::signalled()?).await
 }
 
 /// Serves phones, administrators and operations until `shutdown`, drains, and writes what is buffered.
@@ -117,7 +134,7 @@ pub(super) async fn serve_on(app: App, sockets: [TcpListener; 3], shutdown: impl
 pub(super) async fn check(config: &Config) -> Result<ExitCode, Failure> {
     print("configuration: ok\n")?;
     print(&packs())?;
-    let store = connect(config).await?;
+    let store = connect(config, Missing::Refuse).await?;
     let pending = store.pending_migrations().await?;
     if pending.is_empty() {
         print(&format!("{}: up to date\n", database(config)))?;

@@ -17,9 +17,9 @@ use std::time::Duration;
 use axum::{
     BoxError, Router,
     error_handling::HandleErrorLayer,
-    extract::{DefaultBodyLimit, Request},
+    extract::DefaultBodyLimit,
     http::{HeaderName, HeaderValue, header},
-    middleware::{Next, from_fn},
+    middleware::from_fn,
     response::{IntoResponse, Response},
 };
 use tower::{ServiceBuilder, load_shed::error::Overloaded};
@@ -53,8 +53,8 @@ pub fn phone_router(app: App) -> Router {
         .layer(SetRequestIdLayer::new(HeaderName::from_static("x-request-id"), MakeRequestUuid))
         .layer(from_fn(trace::phone))
         .layer(CatchPanicLayer::custom(|_| provision::unavailable()))
-        .layer(from_fn(|request, next| within(PHONE_TIMEOUT, request, next, provision::unavailable)))
         .layer(HandleErrorLayer::new(|_: BoxError| async { provision::unavailable() }))
+        .timeout(PHONE_TIMEOUT)
         .load_shed()
         .concurrency_limit(PHONES_AT_ONCE);
     Router::new().fallback(provision::answer).with_state(provision::PhoneState::new(app)).layer(stack)
@@ -69,21 +69,14 @@ pub fn admin_router(app: App) -> Router {
         .layer(HandleErrorLayer::new(overloaded))
         .load_shed()
         .concurrency_limit(ADMINS_AT_ONCE)
-        .layer(from_fn(|request, next| within(ADMIN_TIMEOUT, request, next, || ApiError::busy().into_response())))
+        .layer(HandleErrorLayer::new(|_: BoxError| async { ApiError::busy().into_response() }))
+        .timeout(ADMIN_TIMEOUT)
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(SetResponseHeaderLayer::overriding(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
         .layer(SetResponseHeaderLayer::overriding(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")))
         .layer(SetResponseHeaderLayer::overriding(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
         .layer(DefaultBodyLimit::max(MAX_DOCUMENT));
     api::router(app).layer(stack)
-}
-
-/// The answer, or `late` where there is none in time: one of the plane's own answers, with all its headers.
-async fn within(limit: Duration, request: Request, next: Next, late: fn() -> Response) -> Response {
-    tokio::time::timeout(limit, next.run(request)).await.unwrap_or_else(|_| {
-        tracing::error!(seconds = limit.as_secs(), "a request took too long");
-        late()
-    })
 }
 
 async fn overloaded(error: BoxError) -> Response {

@@ -144,8 +144,11 @@ async fn upload(state: &PhoneState, path: Option<String>, asker: Asker, request:
             response
         }
         Ok(Err((refusal @ Refusal::OutsideNetworks, mac))) => refuse(&state.app, &refusal, mac, &path, asker),
-        // Whether there is such a device makes no difference.
-        Ok(Err(_)) => method_not_allowed(),
+        // Whether there is such a device makes no difference to the phone.
+        Ok(Err((refusal, mac))) => {
+            state.app.record_refusal(&refusal, mac, &path, asker);
+            method_not_allowed()
+        }
         Err(AppError::Store(_) | _) => unavailable(),
     }
 }

@@ -176,18 +176,18 @@ impl Placer<'_> {
         }
     }
 
-    fn interval_row(&mut self, timer: &Timer, line: u32, parameter: String, configured: Configured) -> TimerRow {
+    fn interval_row(&mut self, timer: &Timer, line: u32, parameter: String, mut configured: Configured) -> TimerRow {
         let name = timer.timer;
         let key = if line == 0 { name.as_str().to_owned() } else { format!("{}/{line}", name.as_str()) };
         let off = configured.interval == 0 && name.may_be_off();
         let can_be_off = timer.off.is_some() || (name == TimerName::CheckIn && self.phone.check_in().off);
-        let mut interval = configured.interval;
         if off && !can_be_off {
-            interval = name.defaults().interval;
-            self.warn("no_off", format!("{key}: this phone cannot be without it, {interval} s is used"));
+            // The row says what was used, so that the value can be redone by hand.
+            (configured.interval, configured.source.interval) = (name.defaults().interval, Source::Default);
+            self.warn("no_off", format!("{key}: this phone cannot be without it, {} s is used", configured.interval));
         }
         let numbers = Numbers {
-            interval,
+            interval: configured.interval,
             spread: configured.spread,
             floor: configured.floor,
             ceiling: configured.ceiling,

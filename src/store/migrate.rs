@@ -5,7 +5,7 @@
 
 use sqlx::{
     AnyConnection, ConnectOptions, Connection, Executor, Row,
-    migrate::{MigrateError, Migrator},
+    migrate::{MigrateError, Migration, Migrator},
 };
 
 use super::{Kind, Store, error::StoreError, key_check::table_exists, postgres, sql, sqlite};
@@ -49,8 +49,17 @@ impl Store {
             return Err(StoreError::NewerDatabase { version: *version });
         }
         let pending = migrator.iter().filter(|migration| !applied.contains(&migration.version));
-        Ok(pending.map(|migration| format!("{:04} {}", migration.version, migration.description)).collect())
+        Ok(pending.map(name).collect())
     }
+}
+
+/// All that a database which is not there yet lacks.
+pub fn all_migrations() -> Vec<String> {
+    SQLITE.iter().map(name).collect()
+}
+
+fn name(migration: &Migration) -> String {
+    format!("{:04} {}", migration.version, migration.description)
 }
 
 async fn applied(connection: &mut AnyConnection, exists: &'static str) -> Result<Vec<i64>, StoreError> {

@@ -28,6 +28,7 @@ mod write;
 pub use error::{Corrupt, StoreError, Violation};
 pub use key_check::has_key_check;
 pub use keyring::{KeyError, Keyring};
+pub use migrate::all_migrations;
 pub use read::{DeviceFilter, Page, Versioned};
 pub use record::{CheckIn, Content, Record, Refusal, ServedContent, ServedFile};
 pub use sqlite::sqlite_path;

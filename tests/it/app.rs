@@ -37,7 +37,7 @@ pub(crate) struct TestApp {
     admin: Router,
     clock: Arc<AtomicI64>,
     /// Kept as long as the server: an SQLite file goes with it.
-    _own: Option<Db>,
+    own: Option<Db>,
 }
 
 impl TestApp {
@@ -49,7 +49,7 @@ impl TestApp {
 
     /// Holds the database for as long as the server is there.
     pub(crate) fn keep(mut self, db: Db) -> Self {
-        self._own = Some(db);
+        self.own = Some(db);
         self
     }
 
@@ -66,7 +66,7 @@ impl TestApp {
         let reading: Clock = Arc::new(move || DateTime::UNIX_EPOCH + TimeDelta::seconds(hands.load(Ordering::Relaxed)));
         let networks = Networks { phones: networks(phones), proxies: networks(proxies) };
         let app = App::new(store.clone(), reading, networks, Some(SecretString::from(ADMIN_TOKEN)));
-        Self { phones: phone_router(app.clone()), admin: admin_router(app.clone()), app, store, clock, _own: None }
+        Self { phones: phone_router(app.clone()), admin: admin_router(app.clone()), app, store, clock, own: None }
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

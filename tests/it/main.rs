@@ -10,6 +10,7 @@ mod documents;
 mod generated;
 mod golden;
 mod layers;
+mod ops;
 mod postgres;
 mod process;
 mod provision;

@@ -110,8 +110,8 @@ on_both_databases! {
         assert_eq!(ask("PUT", "/tenants/new", json!({})).await.error_paths(), ["/parent"], "no new root");
         assert_eq!(ask("PATCH", "/tenants/site", json!({"parent": null})).await.error_paths(), ["/parent"]);
         for tenant in ["stranger", "provider"] {
-            let taken = ask("PUT", &format!("/tenants/{tenant}"), json!({"parent": "reseller"})).await;
-            assert!(taken.status == 409 || taken.status == 404, "{}", taken.status);
+            let answer = ask("PUT", &format!("/tenants/{tenant}"), json!({"parent": "reseller"})).await;
+            assert!(answer.status == 409 || answer.status == 404, "{}", answer.status);
             ask("PATCH", &format!("/tenants/{tenant}"), json!({"name": "x"})).await.problem(404);
             ask("PUT", &format!("/tenants/{tenant}/profiles/new"), json!({})).await.problem(404);
         }

@@ -86,3 +86,21 @@ fn a_key_is_stated_in_one_place() {
     assert!(err(&missing).contains("missing.key"));
     assert!(!directory.path().join("missing.key").exists(), "a stated file is never made");
 }
+
+#[test]
+fn commands_that_only_read_make_no_database() {
+    let directory = tempfile::tempdir().unwrap();
+    for (command, code) in [
+        (vec!["check"], 1),
+        (vec!["render", YEALINK], 1),
+        (vec!["explain", YEALINK], 1),
+        (vec!["why", YEALINK], 1),
+        (vec!["diff", YEALINK], 2),
+    ] {
+        let told = err(&ended(run_in(directory.path(), &command, &[]), code));
+        assert!(told.contains("fleet.db does not exist"), "{command:?}: {told}");
+    }
+    let pending = out(&ended(run_in(directory.path(), &["migrate", "--pending"], &[]), 1));
+    assert!(pending.contains("0001"), "{pending}");
+    assert_eq!(hashes(directory.path()), BTreeMap::new());
+}

@@ -38,7 +38,9 @@ impl Documents {
         if !tenants.iter().any(|tenant| tenant["id"] == "default") {
             tenants.insert(0, json!({"id": "default"}));
         }
-        tenants.iter_mut().for_each(|tenant| rename(tenant, &["id", "parent"], "profile"));
+        for tenant in &mut tenants {
+            rename(tenant, &["id", "parent"], "profile");
+        }
         let profiles = case.profiles.iter().cloned().map(|mut profile| {
             let tenant = home(profile["tenant"].as_str());
             profile["tenant"] = json!(tenant);

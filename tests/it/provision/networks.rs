@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::{Answer, Call};
 
-/// Phones in 10.1.0.0/16 and 2001:db8:1::/48, proxies in 192.0.2.0/28 and at ::1.
+/// Phones in `10.1.0.0/16` and `2001:db8:1::/48`, proxies in `192.0.2.0/28` and at `::1`.
 async fn proxied() -> TestApp {
     let db = Db::sqlite();
     let app = TestApp::with_networks(&db, &["10.1.0.0/16", "2001:db8:1::/48"], &["192.0.2.0/28", "::1/128"]).await;
