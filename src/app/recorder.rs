@@ -52,7 +52,7 @@ impl Recorder {
         Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)), hurry, held }
     }
 
-    /// Puts one record into the buffer; beyond [`BUFFER_BYTES`] without the content. Never waits.
+    /// Puts one record into the buffer; beyond `BUFFER_BYTES` of files without the content. Never waits.
     pub fn put(&self, mut record: Record) {
         let mut weight = weight(&record);
         if self.held.fetch_add(weight, Ordering::Relaxed) + weight > BUFFER_BYTES
