@@ -11,7 +11,7 @@ use crate::{
         fields::{overlay_field, push_pointer, split_pointer},
         layer::parameter_pointer,
         merge::Source,
-        settings::Sip,
+        settings::{Phonebook, Sip},
         timer::Timers,
     },
     render::registry,
@@ -26,12 +26,14 @@ pub(super) fn layer(layer: &mut Layer, errors: &mut Vec<FieldError>) {
 
 fn parameters(layer: &mut Layer, errors: &mut Vec<FieldError>) {
     for (selector, named) in &mut layer.parameters {
-        let id = selector.split('/').next().unwrap_or_default();
-        let mut path = String::from("/parameters");
-        push_pointer(&mut path, selector);
-        let Some(vendor) = registry::find(id) else {
-            errors.push(FieldError::new(path, "unknown_vendor", unknown_vendor(id)));
-            continue;
+        let vendor = match selected_vendor(selector) {
+            Ok(vendor) => vendor,
+            Err(id) => {
+                let mut path = String::from("/parameters");
+                push_pointer(&mut path, selector);
+                errors.push(FieldError::new(path, "unknown_vendor", unknown_vendor(id)));
+                continue;
+            }
         };
         for (name, value) in named.iter_mut() {
             let path = parameter_pointer(selector, name);
@@ -87,20 +89,33 @@ fn settings(settings: &Settings, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::new(format!("/settings/phonebooks/{index}/url"), "required", "a phone book needs a url"));
         }
     }
-    let plans = settings
-        .calling
-        .iter()
-        .filter_map(|calling| calling.dial_plan.as_ref())
-        .flat_map(|plans| plans.keys().map(|key| ("/settings/calling/dial_plan", key)));
-    let firmware = settings.firmware.iter().flat_map(|all| all.keys().map(|key| ("/settings/firmware", key)));
-    for (group, selector) in plans.chain(firmware) {
-        let id = selector.split('/').next().unwrap_or_default();
+    for id in settings.calling.iter().filter_map(|calling| calling.dial_plan.as_ref()).flat_map(BTreeMap::keys) {
         if registry::find(id).is_none() {
-            let mut path = group.to_owned();
-            push_pointer(&mut path, selector);
+            let mut path = "/settings/calling/dial_plan".to_owned();
+            push_pointer(&mut path, id);
             errors.push(FieldError::new(path, "unknown_vendor", unknown_vendor(id)));
         }
     }
+    for selector in settings.firmware.iter().flat_map(BTreeMap::keys) {
+        let mut path = "/settings/firmware".to_owned();
+        push_pointer(&mut path, selector);
+        match selected_vendor(selector) {
+            Err(id) => errors.push(FieldError::new(path, "unknown_vendor", unknown_vendor(id))),
+            Ok(_) if !selector.contains('/') => {
+                errors.push(FieldError::new(path, "not_a_selector", "firmware is that of a model: expected \"<vendor>/<model>\""));
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// The vendor that a selector (`"<vendor>"` or `"<vendor>/<model>"`) names, or the name of none.
+fn selected_vendor(selector: &str) -> Result<&'static registry::Vendor, &str> {
+    let (id, model) = selector.split_once('/').map_or((selector, None), |(id, model)| (id, Some(model)));
+    if model.is_some_and(str::is_empty) {
+        return Err(selector);
+    }
+    registry::find(id).ok_or(id)
 }
 
 fn is_letters(text: &str) -> bool {
@@ -196,28 +211,56 @@ impl SentLines {
     }
 }
 
-/// Fills every `{"set": true}` from the stored document, or says which has nothing stored.
+/// Fills every `{"set": true}` from the stored document, or says which has nothing stored. A line is known by its
+/// number, a key by its place, a phone book by its name.
 pub(super) fn keep_secrets<T>(
     new: &mut T,
     old: Option<&mut T>,
+    layer: impl Fn(&T) -> &Layer,
     visit: impl Fn(&mut T, &mut dyn FnMut(&str, &mut crate::domain::Secret)),
     errors: &mut Vec<FieldError>,
 ) {
-    let mut stored = BTreeMap::new();
+    let (mut stored, mut books) = (BTreeMap::new(), Vec::new());
     if let Some(old) = old {
         visit(old, &mut |path, secret| _ = stored.insert(path.to_owned(), secret.expose().to_owned()));
+        books = layer(old).settings.phonebooks.clone().unwrap_or_default();
     }
+    let (renamed, keys) = (same_books(&books, layer(new)), key_places(layer(new)));
     visit(new, &mut |path, secret| {
         if !secret.is_kept() {
             return;
         }
-        match stored.get(path) {
+        let known = match path.strip_prefix(PHONEBOOKS) {
+            Some(_) => renamed.get(path).and_then(|path| stored.get(path)),
+            None => stored.get(path),
+        };
+        match known {
             Some(text) => secret.keep(text),
             None => errors.push(FieldError::new(
-                path,
+                keys.get(path).map_or(path, String::as_str),
                 "no_secret_stored",
                 "{\"set\": true} keeps a stored secret, and there is none here: send the secret itself",
             )),
         }
     });
+}
+
+const PHONEBOOKS: &str = "/settings/phonebooks/";
+
+/// The pointer of each phone book's address in a layer to that of the stored one of the same name; where several
+/// have the name, of the one in the same place.
+fn same_books(stored: &[Phonebook], layer: &Layer) -> BTreeMap<String, String> {
+    let pointer = |index: usize| format!("{PHONEBOOKS}{index}/url");
+    let same = |(index, book): (usize, &Phonebook)| {
+        let mut named = stored.iter().enumerate().filter(|(_, known)| known.name == book.name).map(|(index, _)| index);
+        let place = if named.clone().any(|known| known == index) { index } else { named.next().filter(|_| named.next().is_none())? };
+        Some((pointer(index), pointer(place)))
+    };
+    layer.settings.phonebooks.iter().flatten().enumerate().filter_map(same).collect()
+}
+
+/// Where each key's value stands in the document, by the pointer that its place gives it.
+fn key_places(layer: &Layer) -> BTreeMap<String, String> {
+    let keys = layer.keys.iter().flatten().enumerate();
+    keys.map(|(index, key)| (format!("/keys/{}/{}/value", key.module, key.position), format!("/keys/{index}/value"))).collect()
 }

@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::{Actor, App, AppError, Plan};
 use crate::{
-    domain::{FieldError, Reset, fields::Reader},
+    domain::{
+        FieldError, Reset,
+        fields::{MAX_ERRORS, Reader},
+    },
     store::{Author, StoreError, Versioned, Write},
 };
 
@@ -161,13 +164,17 @@ pub(super) fn read<T>(read: impl FnOnce(&mut Reader) -> Option<T>) -> (Option<T>
 pub(super) fn settle(mut errors: Vec<FieldError>) -> Result<(), AppError> {
     errors.sort();
     errors.dedup();
+    errors.truncate(MAX_ERRORS);
     if errors.is_empty() { Ok(()) } else { Err(AppError::Invalid(errors)) }
 }
 
 /// The resets that a write starts from: those stored, of which a document may take away but not add.
 pub(super) fn kept_resets(stored: &[Reset], sent: Option<Vec<Reset>>) -> Vec<Reset> {
     match sent {
-        Some(sent) => stored.iter().filter(|reset| sent.iter().any(|s| s.path == reset.path)).cloned().collect(),
+        Some(sent) => {
+            let sent: BTreeSet<String> = sent.into_iter().map(|reset| reset.path).collect();
+            stored.iter().filter(|reset| sent.contains(&reset.path)).cloned().collect()
+        }
         None => stored.to_vec(),
     }
 }

@@ -7,18 +7,19 @@ use serde_json::{Value, json};
 use super::{
     Actor, App, AppError, Body, Doc, Listed, Outcome, Role, WriteOptions, check,
     common::{document, kept_resets, read, settle},
-    plan::{Judge, evaluate},
+    plan::{Judge, evaluate, readable},
     profiles::check_reference,
 };
 use crate::{
     domain::{
         Device, FieldError, Mac, Profile, Slug, Tenant,
+        layer::parameter_pointer,
         merge::{Source, Stack, shared_layers},
         resets::{after_write, chain_leaves},
     },
     render::{Rendered, Warning, registry},
     store::{CheckIn, DeviceFilter, StoreError, Write},
-    vendor::Pack,
+    vendor::{Pack, Phone},
 };
 
 const WHAT: &str = "this device";
@@ -61,6 +62,7 @@ impl App {
     /// When the store fails.
     pub async fn list_devices(&self, actor: &Actor, query: &DeviceQuery, after: Option<&str>, limit: u32) -> Result<Listed, AppError> {
         let Some(filter) = Self::filter(actor, query) else { return Ok(Listed::default()) };
+        self.recorder().drain().await;
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut listed = Listed { items: Vec::new(), next: after.map(str::to_owned) };
         loop {
@@ -144,7 +146,7 @@ impl App {
             Ok(Rendered { warnings, .. }) => (Vec::new(), warnings),
             Err(faulty) => faulty,
         };
-        let checked_in = self.store().check_in(device.mac).await?;
+        let checked_in = readable(self.store().check_in(device.mac).await)?;
         let reported = checked_in.as_ref().and_then(|check_in| reported(&device.vendor, check_in));
         if let (Some((_, Some(firmware))), Some(stored)) = (&reported, &device.firmware)
             && firmware != stored.as_str()
@@ -162,7 +164,7 @@ impl App {
             map.insert("errors".into(), json!(errors));
             map.insert("reported".into(), reported.map_or(Value::Null, |(model, firmware)| json!({"model": model, "firmware": firmware})));
             map.insert("checked_in".into(), checked_in.map_or(Value::Null, |c| check_in_document(&c)));
-            let refusal = self.store().last_refusal(device.mac).await?;
+            let refusal = readable(self.store().last_refusal(device.mac).await)?;
             map.insert("last_refused".into(), refusal.map_or(Value::Null, |r| super::explain::refusal_document(&r)));
         }
         Ok((body, state))
@@ -200,7 +202,7 @@ impl App {
             .check_absent(stored.as_ref().map(|s| s.revision), mac.is_some(), || format!("device {} exists already", device.mac))?;
         let mut old = stored.map(|stored| stored.value);
         let (lines, mut wrong) = (check::SentLines::of(&body), Vec::new());
-        check::keep_secrets(&mut device, old.as_mut(), |device, visit| device.secrets(visit), &mut wrong);
+        check::keep_secrets(&mut device, old.as_mut(), |device| &device.layer, |device, visit| device.secrets(visit), &mut wrong);
         errors.extend(lines.by_number(std::mem::take(&mut wrong)));
         let tenants = if actor.sees(&device.tenant) { write.tenant_chain(device.tenant.as_str()).await? } else { Vec::new() };
         if tenants.is_empty() {
@@ -293,10 +295,20 @@ async fn profiles(write: &mut Write, tenants: &[Tenant], device: &Device) -> Res
     }
 }
 
+/// What the device is configured with. Raw parameters stand below its vendor, whichever selector gave them: one that
+/// a new model is no longer selected for is taken away like one that is removed.
 fn device_leaves(tenants: &[Tenant], profiles: &[Profile], device: &Device) -> BTreeMap<String, Value> {
     let mut layers = shared_layers(tenants, profiles);
     layers.push((Source::Device, &device.layer));
-    chain_leaves(&layers, Some(device))
+    let mut leaves = chain_leaves(&layers, Some(device));
+    let vendor = registry::find(&device.vendor);
+    if let Some(phone) = vendor.and_then(|vendor| Phone::find(&vendor.pack, device.model_name(), device.firmware_name()).ok()) {
+        leaves.retain(|path, _| !path.starts_with("/parameters/"));
+        let named = layers.iter().flat_map(|(_, layer)| &layer.parameters);
+        let selected = named.filter(|(selector, _)| phone.selected_by(selector, device.model_name()).is_some());
+        leaves.extend(selected.flat_map(|(_, named)| named).map(|(name, value)| (parameter_pointer(&device.vendor, name), json!(value))));
+    }
+    leaves
 }
 
 fn check_in_document(check_in: &CheckIn) -> Value {

@@ -129,10 +129,13 @@ pub(super) fn compare(stack: &Stack, from: &Files, to: &Files) -> Comparison {
     }
 }
 
-/// A store's corrupt row harms its device alone: in a plan it is one that fails.
-fn readable<T>(read: Result<Option<T>, StoreError>) -> Result<Option<T>, AppError> {
+/// A damaged row harms its device alone: in a plan it is one that fails, in a list it is not there.
+pub(super) fn readable<T>(read: Result<Option<T>, StoreError>) -> Result<Option<T>, AppError> {
     match read {
-        Err(StoreError::Corrupt(_)) => Ok(None),
+        Err(StoreError::Corrupt(corrupt)) => {
+            tracing::error!(error = %corrupt, "a damaged row is passed over");
+            Ok(None)
+        }
         read => Ok(read?),
     }
 }

@@ -82,7 +82,7 @@ impl App {
             .precondition
             .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("profile {reference} exists already"))?;
         let mut old = stored.map(|stored| stored.value);
-        check::keep_secrets(&mut profile, old.as_mut(), |profile, visit| profile.secrets(visit), &mut errors);
+        check::keep_secrets(&mut profile, old.as_mut(), |profile| &profile.layer, |profile, visit| profile.secrets(visit), &mut errors);
         let below = base_chain(&mut write, &tenants, &profile, &mut errors).await?;
 
         let before = match &old {

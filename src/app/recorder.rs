@@ -4,7 +4,10 @@
 //! end. A full buffer drops records and counts them: phones go first.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,6 +20,8 @@ use crate::store::{Record, Store, StoreError};
 
 /// Records that fit between two writes.
 const BUFFER: usize = 65_536;
+/// Bytes of files that fit: while the database takes no writes, phones go on fetching.
+const BUFFER_BYTES: usize = 64 << 20;
 /// At most this long until a record is written.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Records of one transaction.
@@ -34,6 +39,7 @@ pub struct Recorder {
     sender: Mutex<Option<mpsc::Sender<Message>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     hurry: Arc<Notify>,
+    held: Arc<AtomicUsize>,
 }
 
 impl Recorder {
@@ -41,14 +47,25 @@ impl Recorder {
     pub(super) fn start(store: Store) -> Self {
         let (sender, receiver) = mpsc::channel(BUFFER);
         let hurry = Arc::new(Notify::new());
-        let writer = tokio::spawn(write(store, receiver, hurry.clone()));
-        Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)), hurry }
+        let held = Arc::new(AtomicUsize::new(0));
+        let writer = tokio::spawn(write(store, receiver, hurry.clone(), held.clone()));
+        Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)), hurry, held }
     }
 
-    /// Puts one record into the buffer. Never waits.
-    pub fn put(&self, record: Record) {
+    /// Puts one record into the buffer; beyond `BUFFER_BYTES` of files without the content. Never waits.
+    pub fn put(&self, mut record: Record) {
+        let mut weight = weight(&record);
+        if self.held.fetch_add(weight, Ordering::Relaxed) + weight > BUFFER_BYTES
+            && let Record::CheckIn(_, _, content @ Some(_)) = &mut record
+        {
+            *content = None;
+            self.held.fetch_sub(weight, Ordering::Relaxed);
+            weight = 0;
+            metrics::counter!("offbeat_records_dropped_total").increment(1);
+        }
         let sent = self.sender().is_some_and(|sender| sender.try_send(Message::Record(Box::new(record))).is_ok());
         if !sent {
+            self.held.fetch_sub(weight, Ordering::Relaxed);
             metrics::counter!("offbeat_records_dropped_total").increment(1);
         }
     }
@@ -85,7 +102,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-async fn write(store: Store, mut receiver: mpsc::Receiver<Message>, hurry: Arc<Notify>) {
+/// Bytes of the file that a record holds.
+fn weight(record: &Record) -> usize {
+    match record {
+        Record::CheckIn(_, _, Some(content)) => content.bytes.len(),
+        Record::CheckIn(..) | Record::Refusal(_) => 0,
+    }
+}
+
+async fn write(store: Store, mut receiver: mpsc::Receiver<Message>, hurry: Arc<Notify>, held: Arc<AtomicUsize>) {
     let mut messages = Vec::new();
     let mut pending = Vec::new();
     while receiver.recv_many(&mut messages, BATCH).await > 0 {
@@ -96,7 +121,9 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Message>, hurry: Arc<N
                 Message::Drain(done) => waiting.push(done),
             }
         }
+        let before: usize = pending.iter().map(weight).sum();
         flush(&store, &mut pending).await;
+        held.fetch_sub(before - pending.iter().map(weight).sum::<usize>(), Ordering::Relaxed);
         let drained = !waiting.is_empty();
         for done in waiting {
             let _ = done.send(());

@@ -73,7 +73,7 @@ impl App {
             .precondition
             .check_absent(stored.as_ref().map(|s| s.revision), id.is_some(), || format!("tenant {} exists already", tenant.id))?;
         let mut old = stored.map(|stored| stored.value);
-        check::keep_secrets(&mut tenant, old.as_mut(), |tenant, visit| tenant.secrets(visit), &mut errors);
+        check::keep_secrets(&mut tenant, old.as_mut(), |tenant| &tenant.layer, |tenant, visit| tenant.secrets(visit), &mut errors);
         self.check_parent(actor, &mut write, &tenant, old.as_ref(), &mut errors).await?;
         let (above, above_before) = (
             parents(&mut write, tenant.parent.as_ref()).await?,

@@ -19,7 +19,8 @@ use crate::{
     domain::{Mac, Slug},
     http,
     render::registry,
-    store, telemetry,
+    store::{self, KeyError, StoreError},
+    telemetry,
 };
 
 /// Bad usage or configuration (`EX_USAGE` of sysexits).
@@ -146,8 +147,13 @@ pub fn run() -> ExitCode {
     match runtime.block_on(dispatch(arguments)) {
         Ok(code) => code,
         Err(Failure::Usage(what)) => complain(&what, USAGE),
-        Err(Failure::Failed(error)) => complain(&format!("{error:#}"), trouble),
+        Err(Failure::Failed(error)) => complain(&format!("{error:#}"), if is_configuration(&error) { USAGE } else { trouble }),
     }
+}
+
+/// Is it a setting that is wrong, found only once it was used?
+fn is_configuration(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<KeyError>() || matches!(cause.downcast_ref(), Some(StoreError::Url(_))))
 }
 
 #[expect(clippy::print_stderr, reason = "the command line speaks to people")]

@@ -1,6 +1,6 @@
 //! Starting what the settings describe: store, application, listeners.
 
-use std::{net::TcpListener, process::ExitCode, sync::Arc};
+use std::{net::TcpListener, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 
@@ -10,7 +10,7 @@ use crate::{
     config::{CertificateFiles, Config},
     http,
     server::{self, Limits, Listener, Tls},
-    store::Store,
+    store::{Keyring, Store, random},
     telemetry,
 };
 
@@ -36,8 +36,10 @@ pub(super) async fn connect(config: &Config, missing: Missing) -> anyhow::Result
     let keyring = key::keyring(config).await?;
     let holds_check = crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))?;
     let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
-    if holds_check {
-        store.check_key().await?;
+    if holds_check && let Err(error) = store.check_key().await {
+        // Closed in good order, SQLite leaves no file of its own beside the database.
+        store.close().await;
+        return Err(error.into());
     }
     Ok(store)
 }
@@ -48,17 +50,32 @@ fn database(config: &Config) -> String {
 
 /// The application on a database that is up to date.
 pub(super) async fn open(config: &Config, missing: Missing) -> anyhow::Result<App> {
+    if !config.migrate {
+        refuse_old(config).await?;
+    }
     let store = connect(config, missing).await?;
     if config.migrate {
         store.migrate().await?;
-    } else {
-        let pending = store.pending_migrations().await?;
-        if !pending.is_empty() {
-            bail!("the database is not up to date ({}), and migrate is false: run `offbeat migrate`", pending.join(", "));
-        }
     }
     store.check_key().await?;
     Ok(application(config, store))
+}
+
+/// Refuses a database that is not up to date, before anything is made: neither the database nor a key.
+async fn refuse_old(config: &Config) -> anyhow::Result<()> {
+    if !exists(config) {
+        bail!("{} does not exist, and migrate is false: run `offbeat migrate`", database(config));
+    }
+    // Nothing is sealed or opened with this key.
+    let keyring = Keyring::from_hex(&random::hex::<32>())?;
+    let store = Store::connect(config.database_url.expose(), keyring).await.with_context(|| database(config))?;
+    let pending = store.pending_migrations().await;
+    store.close().await;
+    let pending = pending?;
+    if !pending.is_empty() {
+        bail!("the database is not up to date ({}), and migrate is false: run `offbeat migrate`", pending.join(", "));
+    }
+    Ok(())
 }
 
 /// The application on a store.
@@ -86,6 +103,16 @@ fn certificates(config: &Config) -> anyhow::Result<Certificates> {
 /// Runs the server until it is told to end.
 pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     let certificates = certificates(config)?;
+    // A database that is there and does not fit is told of first, then ports: before either nothing is made or changed.
+    if crate::store::has_key_check(config.database_url.expose()).await.with_context(|| database(config))? {
+        connect(config, Missing::Refuse).await?.close().await;
+    }
+    server::raise_open_files();
+    let sockets = [
+        server::bind("phone_listen", config.phone_listen)?,
+        server::bind("admin_listen", config.admin_listen)?,
+        server::bind("ops_listen", config.ops_listen)?,
+    ];
     let app = open(config, Missing::Make).await?;
     if config.phone_networks_are_default {
         tracing::warn!("phones are served on the loopback network alone: set OFFBEAT_PHONE_NETWORKS to the networks of your phones");
@@ -93,17 +120,6 @@ pub(super) async fn serve(config: &Config) -> Result<(), Failure> {
     if config.admin_token.as_ref().is_some_and(|token| secrecy::ExposeSecret::expose_secret(token).len() < 16) {
         tracing::warn!("the admin token is short: 32 random characters cannot be guessed");
     }
-    run(config, app, certificates).await
-}
-
-/// Binds the listeners and serves on them.
-async fn run(config: &Config, app: App, certificates: Certificates) -> Result<(), Failure> {
-    server::raise_open_files();
-    let sockets = [
-        server::bind("phone_listen", config.phone_listen)?,
-        server::bind("admin_listen", config.admin_listen)?,
-        server::bind("ops_listen", config.ops_listen)?,
-    ];
     serve_on(app, sockets, certificates, server::signalled()?).await
 }
 
@@ -115,6 +131,16 @@ pub(super) async fn serve_on(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     let metrics = telemetry::start_metrics();
+    let upkeep = tokio::spawn({
+        let metrics = metrics.clone();
+        async move {
+            // What is measured gathers until somebody asks for it; where nobody does, it is summed up here.
+            loop {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                metrics.run_upkeep();
+            }
+        }
+    });
     let metrics: http::Metrics = Arc::new(move || metrics.render());
     let (phone_router, admin_router) = (http::phone_router(app.clone()), http::admin_router(app.clone()));
     let operators = |name, socket, router, tls| Listener { name, socket, router, tls, limits: Limits::OPERATORS };
@@ -124,6 +150,7 @@ pub(super) async fn serve_on(
         operators("ops", ops, http::ops_router(app.clone(), metrics), None),
     ];
     let served = server::serve(listeners, shutdown).await;
+    upkeep.abort();
     app.close().await;
     Ok(served.context("serving")?)
 }

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -76,9 +77,12 @@ impl DatabaseUrl {
 
 impl std::fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-            Some((scheme, (_, host))) => write!(f, "{scheme}://********@{host}"),
-            None => f.write_str(&self.0),
+        let Some((scheme, rest)) = self.0.split_once("://").filter(|_| self.sqlite_path().is_none()) else { return f.write_str(&self.0) };
+        // The options may hold a password too.
+        let place = rest.split('?').next().unwrap_or_default();
+        match place.rsplit_once('@') {
+            Some((_, host)) => write!(f, "{scheme}://********@{host}"),
+            None => write!(f, "{scheme}://{place}"),
         }
     }
 }
@@ -131,7 +135,7 @@ impl Config {
     /// The first setting that is wrong.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-        let environment = std::env::vars().filter(|(name, _)| name.starts_with("OFFBEAT_")).collect();
+        let environment = environment(std::env::vars_os())?;
         let implied = Path::new("offbeat.toml");
         let file = file.or_else(|| implied.exists().then_some(implied));
         let text = match file {
@@ -170,7 +174,7 @@ impl Config {
             if INJECTED.iter().any(|prefix| variable.starts_with(prefix)) {
                 continue;
             }
-            let key = variable.trim_start_matches("OFFBEAT_").to_ascii_lowercase();
+            let key = variable.strip_prefix("OFFBEAT_").unwrap_or(&variable).to_ascii_lowercase();
             set(&mut values, &key, Value::String(text), variable)?;
         }
         Self::read(&values)
@@ -183,6 +187,11 @@ impl Config {
             && !database_url.0.starts_with("postgresql://")
         {
             return Err(wrong(values, "database_url", "expected sqlite:<path> or postgres://…"));
+        }
+        if database_url.sqlite_path().is_some_and(|path| path.as_os_str().is_empty() || path == Path::new(":memory:"))
+            || database_url.0.split_once('?').is_some_and(|(_, options)| database_url.0.starts_with("sqlite:") && options != "mode=rwc")
+        {
+            return Err(wrong(values, "database_url", "expected sqlite:<path of a file>, without options"));
         }
         let log_json = match text(values, "log_format")?.as_str() {
             "text" => false,
@@ -206,6 +215,16 @@ impl Config {
             phone_networks_are_default: values.get("phone_networks").is_some_and(|(_, place)| place == "default"),
         })
     }
+}
+
+/// The variables that are ours. Those of others may hold any bytes.
+fn environment(all: impl Iterator<Item = (OsString, OsString)>) -> Result<BTreeMap<String, String>, ConfigError> {
+    let ours = all.filter_map(|(name, value)| Some((name.into_string().ok()?, value))).filter(|(name, _)| name.starts_with("OFFBEAT_"));
+    ours.map(|(name, value)| match value.into_string() {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(ConfigError { key: name.clone(), place: "environment".into(), what: "this is no UTF-8 text".into() }),
+    })
+    .collect()
 }
 
 fn set(values: &mut Placed, key: &str, value: Value, place: String) -> Result<(), ConfigError> {
@@ -375,5 +394,10 @@ mod tests {
         let config = load("", &[("OFFBEAT_DATABASE_URL", "postgres://me:geheim@host/db")]).unwrap();
         assert_eq!(config.database_url.to_string(), "postgres://********@host/db");
         assert!(!format!("{config:?}").contains("geheim"));
+        for url in ["postgres://host/db?user=me&password=geheim", "postgres://me:ge?heim@host/db", "postgres://me@host/db?password=ge@heim"]
+        {
+            let shown = DatabaseUrl::new(url).to_string();
+            assert!(!shown.contains("heim"), "{shown}");
+        }
     }
 }

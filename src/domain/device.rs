@@ -71,7 +71,7 @@ impl Device {
         let vendor = object.take(reader, "vendor", |v, r| r.text(v, 64)).unwrap_or_default();
         let model = object.take(reader, "model", Text::read).filter(|text| !text.as_str().is_empty());
         let firmware = object.take(reader, "firmware", Text::read).filter(|text| !text.as_str().is_empty());
-        let modules = object.take(reader, "modules", |v, r| r.list(v, Text::read)).unwrap_or_default();
+        let modules = object.take(reader, "modules", |v, r| r.list(v, 16, Text::read)).unwrap_or_default();
         let name = object.take(reader, "name", Text::read).unwrap_or_default();
         let enabled = object.take(reader, "enabled", <bool as Setting>::read).unwrap_or(true);
         let fill = object.take(reader, "fill", |v, r| r.choice(v)).unwrap_or_default();

@@ -27,6 +27,15 @@ impl FieldError {
     }
 }
 
+/// An answer that lists more errors than this helps nobody, and costs a great deal.
+pub const MAX_ERRORS: usize = 1000;
+/// Entries of a list, unless it has a limit of its own.
+const MAX_ENTRIES: usize = 1000;
+/// Entries of a map, such as the raw parameters of one selector.
+const MAX_MEMBERS: usize = 10_000;
+/// Bytes of a name that the document chooses itself, such as a vendor and model, or a raw parameter.
+const MAX_NAME: usize = 256;
+
 /// The errors met so far and the place being read.
 #[derive(Debug, Default)]
 pub struct Reader {
@@ -41,10 +50,12 @@ impl Reader {
         &self.path
     }
 
-    /// Notes an error at the current place.
+    /// Notes an error at the current place, up to [`MAX_ERRORS`].
     pub fn fail(&mut self, code: &str, detail: impl Into<String>) {
-        let error = FieldError::new(self.path.clone(), code, detail);
-        self.errors.push(error);
+        if self.errors.len() < MAX_ERRORS {
+            let error = FieldError::new(self.path.clone(), code, detail);
+            self.errors.push(error);
+        }
     }
 
     /// Runs `read` one level deeper.
@@ -65,12 +76,16 @@ impl Reader {
         None
     }
 
-    /// The value as a list, each item read at its index, or an error here.
-    pub fn list<T>(&mut self, value: &Value, mut read: impl FnMut(&Value, &mut Self) -> Option<T>) -> Option<Vec<T>> {
+    /// The value as a list of at most `max`, each item read at its index, or an error here.
+    pub fn list<T>(&mut self, value: &Value, max: usize, mut read: impl FnMut(&Value, &mut Self) -> Option<T>) -> Option<Vec<T>> {
         let Value::Array(items) = value else {
             self.fail("not_a_list", "expected a list");
             return None;
         };
+        if items.len() > max {
+            self.fail("too_long", format!("at most {max} entries"));
+            return None;
+        }
         let read_items: Vec<T> =
             items.iter().enumerate().filter_map(|(index, item)| self.at(&index.to_string(), |r| read(item, r))).collect();
         Some(read_items)
@@ -93,6 +108,22 @@ impl Reader {
         Some(text.clone())
     }
 
+    /// A name of an object's own choosing: no control characters, 1 to 256 bytes. Where it goes into the path of a
+    /// reset, that path is one that [`Reader::text`] takes back.
+    pub fn is_name(&mut self, name: &str) -> bool {
+        self.at(name, |r| {
+            if name.chars().any(char::is_control) {
+                r.fail("control_character", "control characters are not allowed, in a name neither");
+                return false;
+            }
+            if !(1..=MAX_NAME).contains(&name.len()) {
+                r.fail("too_long", format!("a name is 1 to {MAX_NAME} bytes"));
+                return false;
+            }
+            true
+        })
+    }
+
     /// A whole number within `min..=max`.
     pub fn integer(&mut self, value: &Value, min: u32, max: u32) -> Option<u32> {
         match value.as_u64().and_then(|n| u32::try_from(n).ok()) {
@@ -109,7 +140,8 @@ impl Reader {
         match serde_json::from_value(value.clone()) {
             Ok(choice) => Some(choice),
             Err(error) => {
-                self.fail("not_allowed", error.to_string());
+                // The parser's words repeat the value, whatever its size.
+                self.fail("not_allowed", error.to_string().chars().take(300).collect::<String>());
                 None
             }
         }
@@ -381,7 +413,7 @@ pub(crate) use numbers;
 
 impl<T: Setting + serde::Serialize> Setting for Vec<T> {
     fn read(value: &Value, reader: &mut Reader) -> Option<Self> {
-        reader.list(value, T::read)
+        reader.list(value, MAX_ENTRIES, T::read)
     }
     fn leaves(&self, path: &mut String, visit: &mut dyn FnMut(&str, Value)) {
         visit(path, serde_json::json!(self));
@@ -402,12 +434,19 @@ impl<T: Setting> Setting for std::collections::BTreeMap<String, T> {
             reader.fail("not_an_object", "expected an object");
             return None;
         };
-        Some(
-            map.iter()
-                .filter(|(_, value)| !value.is_null())
-                .filter_map(|(name, value)| Some((name.clone(), reader.at(name, |r| T::read(value, r))?)))
-                .collect(),
-        )
+        if map.len() > MAX_MEMBERS {
+            reader.fail("too_long", format!("at most {MAX_MEMBERS} entries"));
+            return None;
+        }
+        let mut read = Self::new();
+        for (name, value) in map.iter().filter(|(_, value)| !value.is_null()) {
+            if reader.is_name(name)
+                && let Some(value) = reader.at(name, |r| T::read(value, r))
+            {
+                read.insert(name.clone(), value);
+            }
+        }
+        Some(read)
     }
     fn says_nothing(&self) -> bool {
         self.is_empty()

@@ -4,7 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::fields::Reader;
+use super::{
+    fields::{Reader, Setting, push_pointer},
+    secret::{MaybeSecret, Secret},
+};
+
+/// Keys of one layer: as many as there are places.
+const MAX_KEYS: usize = 17_000;
 
 /// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -90,7 +96,7 @@ impl KeyType {
 }
 
 /// One programmable key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Key {
     /// 0 is the phone itself, 1.. its expansion modules.
     pub module: u32,
@@ -105,9 +111,9 @@ pub struct Key {
     /// The line it uses, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The number, extension, slot, digits or URL.
+    /// The number, extension, slot, digits or URL; a URL with user info is a secret as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
+    pub value: Option<MaybeSecret>,
     /// Text beside the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -128,10 +134,10 @@ impl Key {
         let kind = object.require(reader, "type", |v, r| r.choice::<KeyType>(v));
         let code = object.take(reader, "code", |v, r| r.text(v, 64));
         let line = object.take(reader, "line", |v, r| r.integer(v, 1, 1000));
-        let text = object.take(reader, "value", |v, r| r.text(v, 512));
+        let text = object.take(reader, "value", |v, r| MaybeSecret::read_short(v, r, 512));
         let label = object.take(reader, "label", |v, r| r.text(v, 128));
         let pickup = object.take(reader, "pickup", |v, r| r.text(v, 64));
-        let skip_self = object.take(reader, "skip_self", <bool as super::Setting>::read);
+        let skip_self = object.take(reader, "skip_self", <bool as Setting>::read);
         object.finish(reader);
         let kind = kind?;
         if (kind == KeyType::Raw) != code.is_some() {
@@ -140,10 +146,22 @@ impl Key {
         Some(Self { module, position: position?, kind, code, line, value: text, label, pickup, skip_self })
     }
 
+    /// Visits the value where it is a secret, below `/keys/<module>/<position>`: it is kept by the place of the key.
+    pub fn secrets(&mut self, path: &mut String, visit: &mut dyn FnMut(&str, &mut Secret)) {
+        let length = path.len();
+        push_pointer(path, &self.module.to_string());
+        push_pointer(path, &self.position.to_string());
+        push_pointer(path, "value");
+        if let Some(value) = &mut self.value {
+            value.secrets(path, visit);
+        }
+        path.truncate(length);
+    }
+
     /// Reads the keys of one layer; two on one position are refused.
     pub fn read_list(value: &Value, reader: &mut Reader) -> Option<Vec<Self>> {
         let mut seen = std::collections::BTreeSet::new();
-        reader.list(value, |item, r| {
+        reader.list(value, MAX_KEYS, |item, r| {
             let key = Self::read(item, r)?;
             if !seen.insert((key.module, key.position)) {
                 r.at("position", |r| r.fail("duplicate_key", format!("module {} has two keys on position {}", key.module, key.position)));

@@ -51,7 +51,7 @@ impl Layer {
             parameters: object.take(reader, "parameters", read_parameters).unwrap_or_default(),
             resets: Vec::new(),
         };
-        let resets = object.take(reader, "resets", |value, r| r.list(value, read_reset));
+        let resets = object.take(reader, "resets", |value, r| r.list(value, usize::MAX, read_reset));
         (layer, resets)
     }
 
@@ -59,6 +59,9 @@ impl Layer {
     pub fn secrets(&mut self, visit: &mut dyn FnMut(&str, &mut Secret)) {
         self.settings.secrets(&mut String::from("/settings"), visit);
         self.parameters.secrets(&mut String::from("/parameters"), visit);
+        for key in self.keys.iter_mut().flatten() {
+            key.secrets(&mut String::from("/keys"), visit);
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl Line {
     /// Reads the lines of a device; two of one number are refused. Stored in order of their number.
     pub fn read_list(value: &Value, reader: &mut Reader) -> Option<Vec<Self>> {
         let mut seen = std::collections::BTreeSet::new();
-        let mut lines = reader.list(value, |item, r| {
+        let mut lines = reader.list(value, 1000, |item, r| {
             let line = Self::read(item, r)?;
             if !seen.insert(line.line) {
                 r.at("line", |r| r.fail("duplicate_line", format!("line {} is given twice", line.line)));

@@ -3,7 +3,7 @@
 //! Objects merge key by key, lists and scalars replace, keys merge by module and position. Every leaf
 //! remembers the layer it came from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -130,8 +130,9 @@ impl Effective {
         let mut effective = Self { settings, lines, keys, parameters, sources, resets: Vec::new() };
         let set = effective.leaves();
         let stored = layers.iter().flat_map(|(_, layer)| &layer.resets);
+        let mut known: BTreeSet<String> = resets.iter().map(|reset| reset.path.clone()).collect();
         for reset in stored.filter(|reset| effective.lacks(&set, &reset.path)) {
-            if !resets.iter().any(|known: &Reset| known.path == reset.path) {
+            if known.insert(reset.path.clone()) {
                 resets.push(reset.clone());
             }
         }
@@ -179,7 +180,15 @@ impl Effective {
         for reset in resets {
             let mut ignore = |_: &str| {};
             if let Some(pointer) = reset.path.strip_prefix("/settings") {
-                let Some(planted) = Settings::plant(pointer, reset.was.as_ref()) else { continue };
+                // Of these only a word that is known reaches the phone.
+                let known = match pointer {
+                    "/time/zone" => Some("Europe/Berlin"),
+                    "/locale/language" => Some("en"),
+                    "/locale/tones" => Some("US"),
+                    _ => None,
+                };
+                let known = known.map(Value::from);
+                let Some(planted) = Settings::plant(pointer, reset.was.as_ref().or(known.as_ref())) else { continue };
                 ghost.settings.overlay(&planted, &mut String::new(), &mut ignore);
                 for line in &mut ghost.lines {
                     overlay_field(&mut line.sip, planted.sip.as_ref(), "sip", &mut String::new(), &mut ignore);

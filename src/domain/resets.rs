@@ -1,6 +1,6 @@
 //! Which settings a write takes away, so that phones go back to their own default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -58,9 +58,10 @@ pub fn after_write(
     device: Option<&Device>,
 ) -> Vec<Reset> {
     let mut resets: Vec<Reset> = kept.iter().filter(|reset| !after.contains_key(&reset.path)).cloned().collect();
+    let known: BTreeSet<String> = resets.iter().map(|reset| reset.path.clone()).collect();
     let vanished = |path: &str| before.contains_key(path) && !after.contains_key(path);
     for (path, value) in before {
-        if !vanished(path) || resets.iter().any(|reset| reset.path == *path) {
+        if !vanished(path) || known.contains(path) {
             continue;
         }
         if let Some(number) = line_of(path) {

@@ -109,12 +109,26 @@ impl utoipa::PartialSchema for MaybeSecret {
 impl utoipa::ToSchema for MaybeSecret {}
 
 impl MaybeSecret {
+    /// Reads a text of at most `max` bytes.
+    pub fn read_short(value: &Value, reader: &mut Reader, max: usize) -> Option<Self> {
+        if is_marker(value) {
+            return Some(Self::Secret(Secret::kept()));
+        }
+        let text = reader.text(value, max)?;
+        Some(if has_user_info(&text) { Self::Secret(Secret::new(text)) } else { Self::Plain(text) })
+    }
+
     /// The clear text.
     pub fn expose(&self) -> &str {
         match self {
             Self::Plain(text) => text,
             Self::Secret(secret) => secret.expose(),
         }
+    }
+
+    /// Does it stand for the one that is stored?
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Secret(secret) if secret.is_kept())
     }
 
     /// Must it be masked?
@@ -132,21 +146,17 @@ impl MaybeSecret {
     }
 }
 
-/// Does the text hold a URL with a password in it (`scheme://user:password@host`)?
+/// Does the text hold a URL with a password in it (`scheme://user:password@host`), wherever it begins?
 pub fn has_user_info(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(_, rest)| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    text.split("://").skip(1).any(|rest| {
+        let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
         authority.contains('@')
     })
 }
 
 impl Setting for MaybeSecret {
     fn read(value: &Value, reader: &mut Reader) -> Option<Self> {
-        if is_marker(value) {
-            return Some(Self::Secret(Secret::kept()));
-        }
-        let text = reader.text(value, 4096)?;
-        Some(if has_user_info(&text) { Self::Secret(Secret::new(text)) } else { Self::Plain(text) })
+        Self::read_short(value, reader, 4096)
     }
     fn leaves(&self, path: &mut String, visit: &mut dyn FnMut(&str, Value)) {
         visit(path, serde_json::json!(self));

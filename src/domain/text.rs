@@ -104,7 +104,7 @@ impl Url {
 impl Url {
     /// Does it stand for the one that is stored?
     pub fn is_kept(&self) -> bool {
-        matches!(&self.0, MaybeSecret::Secret(secret) if secret.is_kept())
+        self.0.is_kept()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one vocabulary of extractors of the admin plane: each rejection is a problem document.
 
+use std::time::Duration;
+
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Request, rejection::BytesRejection},
@@ -13,6 +15,9 @@ use crate::{
     app::{Actor, App, AppError, Precondition, WriteOptions},
     domain::{FieldError, Mac, Slug},
 };
+
+/// A body comes within this.
+const BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Who asks: every handler of the API takes it, so that none can forget it.
 pub(super) struct Authorized(pub(super) Actor);
@@ -47,7 +52,10 @@ impl<S: Send + Sync> FromRequest<S> for Document {
                 "expected Content-Type: application/json (PATCH: or application/merge-patch+json)",
             ));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection: BytesRejection| match rejection.status() {
+        let Ok(bytes) = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await else {
+            return Err(ApiError::new(StatusCode::BAD_REQUEST, "unreadable", "the body did not come in time"));
+        };
+        let bytes = bytes.map_err(|rejection: BytesRejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "a document has at most 4 MiB"),
             _ => ApiError::new(StatusCode::BAD_REQUEST, "unreadable", "the body could not be read"),
         })?;
@@ -109,13 +117,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Write {
 }
 
 fn precondition(headers: &HeaderMap) -> Result<Precondition, ApiError> {
-    let text = |name| headers.get(name).map(|value: &axum::http::HeaderValue| value.to_str().unwrap_or_default());
+    // A header that is sent in several lines is one list (RFC 9110, 5.3).
+    let text = |name| {
+        let lines: Vec<_> =
+            headers.get_all(name).iter().map(|value: &axum::http::HeaderValue| value.to_str().unwrap_or_default()).collect();
+        (!lines.is_empty()).then(|| lines.join(","))
+    };
     let revisions = match text(header::IF_MATCH) {
         None => None,
         Some(tags) if tags.trim() == "*" => Some(Vec::new()),
         Some(tags) => {
             // A tag that is no revision matches nothing, as any other stale one.
-            Some(tags.split(',').map(|tag| tag.trim().trim_matches('"').parse().unwrap_or(-1)).collect())
+            Some(tags.split(',').map(|tag| revision(tag.trim()).unwrap_or(-1)).collect())
         }
     };
     let absent = match text(header::IF_NONE_MATCH) {
@@ -124,6 +137,13 @@ fn precondition(headers: &HeaderMap) -> Result<Precondition, ApiError> {
         Some(_) => return Err(ApiError::new(StatusCode::BAD_REQUEST, "unreadable", "If-None-Match of a write is *")),
     };
     Ok(Precondition { revisions, absent })
+}
+
+/// The revision of a tag as it is given out: `"30"`; the quotes may be left out. A weak tag never matches.
+fn revision(tag: &str) -> Option<i64> {
+    let digits = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag);
+    let revision: i64 = digits.parse().ok()?;
+    (revision.to_string() == digits).then_some(revision)
 }
 
 /// A page of a list.

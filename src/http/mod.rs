@@ -18,7 +18,7 @@ use axum::{
     BoxError, Router,
     error_handling::HandleErrorLayer,
     extract::DefaultBodyLimit,
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, header},
     middleware::from_fn,
     response::{IntoResponse, Response},
 };
@@ -27,7 +27,6 @@ use tower_http::{
     catch_panic::CatchPanicLayer,
     request_id::{MakeRequestUuid, SetRequestIdLayer},
     set_header::SetResponseHeaderLayer,
-    timeout::TimeoutLayer,
 };
 
 pub use api::openapi;
@@ -54,8 +53,8 @@ pub fn phone_router(app: App) -> Router {
         .layer(SetRequestIdLayer::new(HeaderName::from_static("x-request-id"), MakeRequestUuid))
         .layer(from_fn(trace::phone))
         .layer(CatchPanicLayer::custom(|_| provision::unavailable()))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PHONE_TIMEOUT))
         .layer(HandleErrorLayer::new(|_: BoxError| async { provision::unavailable() }))
+        .timeout(PHONE_TIMEOUT)
         .load_shed()
         .concurrency_limit(PHONES_AT_ONCE);
     Router::new().fallback(provision::answer).with_state(provision::PhoneState::new(app)).layer(stack)

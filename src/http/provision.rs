@@ -5,6 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use axum::{
@@ -23,6 +24,8 @@ use crate::app::{
 
 /// Greatest upload that is taken.
 const MAX_UPLOAD: usize = 1 << 20;
+/// An upload takes at most this long.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Clone)]
 pub(super) struct PhoneState {
@@ -127,10 +130,14 @@ impl HttpBody for Bodiless {
 async fn upload(state: &PhoneState, path: Option<String>, asker: Asker, request: Request) -> Response {
     let Some(path) = path else { return method_not_allowed() };
     match state.app.takes_upload(&path, asker.address).await {
-        Ok(Ok(mac)) if state.uploads.take(mac) => match axum::body::to_bytes(request.into_body(), MAX_UPLOAD).await {
-            Ok(_) => StatusCode::NO_CONTENT.into_response(),
-            Err(_) => empty(StatusCode::PAYLOAD_TOO_LARGE),
-        },
+        Ok(Ok(mac)) if state.uploads.take(mac) => {
+            match tokio::time::timeout(UPLOAD_TIMEOUT, axum::body::to_bytes(request.into_body(), MAX_UPLOAD)).await {
+                Ok(Ok(_)) => StatusCode::NO_CONTENT.into_response(),
+                Ok(Err(_)) => empty(StatusCode::PAYLOAD_TOO_LARGE),
+                // The phone is slow, not the store: no 503.
+                Err(_) => empty(StatusCode::REQUEST_TIMEOUT),
+            }
+        }
         Ok(Ok(_)) => {
             let mut response = empty(StatusCode::TOO_MANY_REQUESTS);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));

@@ -24,7 +24,11 @@ async fn observe(plane: &'static str, request: Request, next: Next) -> Response 
     let id: String = id.chars().take(64).collect();
     let span = tracing::info_span!("request", plane, id, method = %request.method(), path = %shown(request.uri().path()));
     let route = request.extensions().get::<MatchedPath>().map_or_else(|| "-".to_owned(), |path| path.as_str().to_owned());
-    let method = request.method().to_string();
+    // A label takes a handful of values: anyone may send methods of their own making.
+    let method = match request.method().as_str() {
+        known @ ("GET" | "HEAD" | "PUT" | "POST" | "PATCH" | "DELETE" | "OPTIONS") => known.to_owned(),
+        _ => "other".to_owned(),
+    };
     let started = Instant::now();
     let response = next.run(request).instrument(span.clone()).await;
     let status = response.status().as_u16();

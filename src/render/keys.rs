@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::look::Looker;
 use super::view::{Code, KeyView, LineView};
 use crate::{
-    domain::{Device, Fill, Key, KeyType, merge::Effective},
+    domain::{Device, Fill, Key, KeyType, MaybeSecret, merge::Effective},
     vendor::Phone,
 };
 
@@ -82,7 +82,7 @@ fn appearances<'a>(keys: &'a BTreeMap<(u32, u32), Key>, lines: &'a [LineView]) -
 
 /// A key that would show the phone its own line is left out where it says so.
 fn monitors_itself(key: &Key, lines: &[LineView]) -> bool {
-    key.skip_self == Some(true) && lines.iter().any(|line| line.on && key.value.as_deref() == Some(line.user.as_str()))
+    key.skip_self == Some(true) && lines.iter().any(|line| line.on && key.value.as_ref().is_some_and(|value| value.expose() == line.user))
 }
 
 /// Where a key is, and by which names and codes it goes.
@@ -126,8 +126,8 @@ fn view(look: &mut Looker<'_>, key: &Key, place: Place<'_>, pickup_code: Option<
         };
         Code { word: word.to_owned(), code: code.to_owned() }
     };
-    let mut text = |text: Option<&String>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
-    let (value, label) = (text(key.value.as_ref()), text(key.label.as_ref()));
+    let mut text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(|text| look.carry(text, "/keys"));
+    let (value, label) = (text(key.value.as_ref().map(MaybeSecret::expose)), text(key.label.as_deref()));
     let is_monitored = matches!(key.kind, KeyType::Blf | KeyType::BlfList | KeyType::Park | KeyType::SharedLine);
     let differs = key.pickup.as_deref().is_some_and(|own| own != pickup_code.unwrap_or_default());
     if is_monitored && differs && !look.phone.supports("keys/pickup") {

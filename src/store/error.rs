@@ -94,7 +94,12 @@ impl StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        if is_unavailable(&error) { Self::Unavailable(error) } else { Self::internal(error) }
+        match error {
+            // The parser's own words could repeat a password.
+            sqlx::Error::Configuration(_) => Self::Url("the database URL holds an address or option that cannot be used".into()),
+            error if is_unavailable(&error) => Self::Unavailable(error),
+            error => Self::internal(error),
+        }
     }
 }
 

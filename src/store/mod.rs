@@ -72,15 +72,15 @@ impl Store {
         sqlx::any::install_default_drivers();
         let kind = Kind::of(url)?;
         let (writer, readers) = match kind {
-            Kind::Sqlite => (sqlite::writer(url).await?, sqlite::readers(url).await?),
+            Kind::Sqlite => sqlite::pools(url).await?,
             Kind::Postgres => (postgres::writer(url).await?, postgres::readers(url).await?),
         };
         Ok(Self { url: url.into(), kind, writer, readers, keyring })
     }
 
-    /// Is the database there? For readiness.
+    /// Is the database there, and can it be read? For readiness.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        sqlx::Connection::ping(&mut *self.reader().await?).await?;
+        sqlx::query(sql::REVISION).fetch_one(&mut *self.reader().await?).await?;
         Ok(())
     }
 

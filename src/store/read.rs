@@ -108,7 +108,10 @@ async fn page<T>(
         });
         match read {
             Ok(item) => page.items.push(item),
-            Err(corrupt) => page.corrupt.push(corrupt),
+            Err(corrupt) => {
+                tracing::error!(error = %corrupt, "a damaged row is left out of a list");
+                page.corrupt.push(corrupt);
+            }
         }
     }
     if !more {

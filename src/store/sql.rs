@@ -141,6 +141,8 @@ pub(super) const DEVICES_IN_REACH_OF_PROFILE: &str = "WITH RECURSIVE
 
 // Writes of resources.
 
+pub(super) const REVISION: &str = "SELECT n FROM revision";
+
 pub(super) const NEXT_REVISION: &str = "UPDATE revision SET n = n + 1 RETURNING n";
 
 pub(super) const PUT_TENANT: &str = "INSERT INTO tenants (id, body, sealed, revision, parent, profile) VALUES ($1, $2, $3, $4, $5, $6)

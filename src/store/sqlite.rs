@@ -2,10 +2,15 @@
 //!
 //! Imports nothing of the crate but the errors. Statements that both databases share belong in `sql.rs`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use sqlx::{AnyPool, Executor, any::AnyConnectOptions, any::AnyPoolOptions};
+use sqlx::{AnyPool, ConnectOptions, Connection, Executor, any::AnyConnectOptions, any::AnyPoolOptions};
 
 use super::{ACQUIRE_TIMEOUT, error::StoreError};
 
@@ -47,25 +52,67 @@ pub(super) fn options(url: &str, mode: &str) -> Result<AnyConnectOptions, StoreE
     Ok(format!("sqlite://{}?mode={mode}", utf8_percent_encode(&path, PATH)).parse()?)
 }
 
-/// The pool of one connection that all writes go through, in turn; creates the file.
-pub(super) async fn writer(url: &str) -> Result<AnyPool, StoreError> {
-    Ok(pool(1, PRAGMAS).connect_with(options(url, "rwc")?).await?)
+/// The pool of one connection that all writes go through, in turn, and the pool of those that read. Creates the
+/// file; once it is there, one that has vanished is not made again.
+pub(super) async fn pools(url: &str) -> Result<(AnyPool, AnyPool), StoreError> {
+    let mut first = options(url, "rwc")?.connect().await?;
+    first.execute(PRAGMAS).await?;
+    let file = Arc::new(File::at(sqlite_path(url).unwrap_or_default()));
+    let writer = pool(1, PRAGMAS, &file).connect_with(options(url, "rw")?).await?;
+    let readers = pool(READERS, READER_PRAGMAS, &file).connect_with(options(url, "rw")?).await?;
+    // Not before the others are there: the last connection that is closed takes the log of a new file with it.
+    first.close().await?;
+    Ok((writer, readers))
 }
 
-/// The pool of connections that read.
-pub(super) async fn readers(url: &str) -> Result<AnyPool, StoreError> {
-    Ok(pool(READERS, READER_PRAGMAS).connect_with(options(url, "rw")?).await?)
-}
-
-fn pool(size: u32, pragmas: &'static str) -> AnyPoolOptions {
-    AnyPoolOptions::new().max_connections(size).acquire_timeout(ACQUIRE_TIMEOUT).idle_timeout(None).max_lifetime(None).after_connect(
-        move |connection, _| {
+fn pool(size: u32, pragmas: &'static str, file: &Arc<File>) -> AnyPoolOptions {
+    let file = file.clone();
+    AnyPoolOptions::new()
+        .max_connections(size)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .before_acquire(move |_, connection| {
+            let is_current = file.is_held_since(connection.age);
+            Box::pin(async move { Ok(is_current) })
+        })
+        .after_connect(move |connection, _| {
             Box::pin(async move {
                 connection.execute(pragmas).await?;
                 Ok(())
             })
-        },
-    )
+        })
+}
+
+/// Which file stands at the path. A connection goes on writing into a file that was removed or replaced, and what it
+/// stores there is lost: such a connection is given up, and the next one finds what stands there, or nothing.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    /// Device and inode, and when they were first met.
+    seen: Mutex<(Option<(u64, u64)>, Instant)>,
+}
+
+impl File {
+    fn at(path: PathBuf) -> Self {
+        let seen = Mutex::new((identity(&path), Instant::now()));
+        Self { path, seen }
+    }
+
+    /// Is the file the same one as when a connection of this age was made?
+    fn is_held_since(&self, age: Duration) -> bool {
+        // Nothing panics while the lock is held.
+        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = identity(&self.path);
+        if seen.0 != found {
+            *seen = (found, Instant::now());
+        }
+        found.is_some() && age <= seen.1.elapsed()
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 #[cfg(test)]

@@ -91,6 +91,10 @@ impl Write {
         let sealed = after.seal::<T>(&self.keyring, &key)?;
         let body = after.body.to_string();
         let revision = self.next_revision().await?;
+        let stored = Raw { key: key.clone(), body, sealed, revision };
+        // What could not be read again would be a damaged row: rather no write than a device that gets nothing.
+        stored.decode::<T>(&self.keyring).map_err(StoreError::internal)?;
+        let Raw { body, sealed, .. } = stored;
         let query = sqlx::query(resource.put()).bind(key.clone()).bind(body.clone()).bind(sealed.clone()).bind(revision);
         resource.bind(query).execute(&mut *self.connection).await.map_err(StoreError::writing(T::TABLE))?;
         let action = if before.is_some() { "replace" } else { "create" };

@@ -480,9 +480,13 @@ impl Pack {
         Ok(())
     }
 
-    /// Is the raw parameter a secret?
+    /// Is the raw parameter a secret? Those of the pack are, and any other that calls itself a password: a name that
+    /// the pack does not know yet must not show what it holds.
     pub fn is_secret(&self, parameter: &str) -> bool {
-        self.secrets.iter().any(|pattern| pattern.matches(parameter))
+        const WORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+        let name = parameter.to_ascii_lowercase();
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        self.secrets.iter().any(|pattern| pattern.matches(parameter)) || WORDS.iter().any(|word| name.ends_with(word))
     }
 
     /// Do its phones know the setting (pointer without `/settings`)?

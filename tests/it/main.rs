@@ -3,6 +3,7 @@
 
 mod api;
 mod app;
+mod attack;
 mod cli;
 mod demo;
 mod documents;
