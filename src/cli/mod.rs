@@ -92,7 +92,7 @@ enum Command {
 enum TokenCommand {
     /// Make a token and print it: the only time it is shown.
     Create {
-        /// For people, unique.
+        /// For people, unique in its tenant.
         #[arg(long)]
         name: String,
         /// viewer, operator or admin.

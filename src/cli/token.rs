@@ -43,7 +43,14 @@ async fn list(app: &App, actor: &Actor) -> Result<(), Failure> {
                 serde_json::Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            rows.push(["id", "name", "role", "tenant", "reveal", "created_at", "expires_at", "last_used_at"].map(cell));
+            // Whole seconds are enough for people.
+            let second = |member: &str| match cell(member).split_once('.') {
+                Some((second, _)) => format!("{second}Z"),
+                None => cell(member),
+            };
+            let [id, name, role, tenant, reveal] = ["id", "name", "role", "tenant", "reveal"].map(cell);
+            let [created, expires, used] = ["created_at", "expires_at", "last_used_at"].map(second);
+            rows.push([id, name, role, tenant, reveal, created, expires, used]);
         }
         after = page.next;
         if after.is_none() {

@@ -181,8 +181,8 @@ on_both_databases! {
     }
 
     async fn what_was_refused_before_is_not_shown_to_a_later_tenant(db: &Db) {
-        let app = world(db).await;
         const MAC: &str = "805ec0000001";
+        let app = world(db).await;
         app.fetch(&format!("{MAC}.cfg")).await.expect(404);
         let token = app.token(Role::Admin, Some("reseller"), false).await;
         let mut device = phone(MAC, "yealink", None);
