@@ -244,9 +244,10 @@ impl App {
     }
 
     async fn find_token(&self, actor: &Actor, named: &str) -> Result<store::Token, AppError> {
+        // No name is digits alone.
         let found = match named.parse() {
-            Ok(id) => self.store().token(id).await?.into_iter().collect(),
-            Err(_) => self.store().tokens_named(named).await?,
+            Ok(id) if named.bytes().all(|b| b.is_ascii_digit()) => self.store().token(id).await?.into_iter().collect(),
+            _ => self.store().tokens_named(named).await?,
         };
         let mut seen = found.into_iter().filter(|token| actor.sees_all() || actor.owns(token.made.tenant.as_deref()));
         let token = seen.next().ok_or(AppError::NotFound(WHAT))?;

@@ -112,7 +112,7 @@ enum TokenCommand {
     List,
     /// Revoke a token: it is good for nothing from then on.
     Revoke {
-        /// Its name (<tenant>/<name> where several are called so), or its id.
+        /// Its name (TENANT/NAME where several are called so), or its id.
         #[arg(value_name = "NAME|ID")]
         token: String,
     },

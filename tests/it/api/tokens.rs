@@ -233,6 +233,8 @@ async fn everything_that_is_wrong_with_a_token_is_told_at_once() {
         assert_eq!(refused(json!({"name": "x", "expires_at": past})).await.len(), 1, "{past}");
     }
     app.post("/tokens", &json!([])).await.problem(422);
+    app.post("/tokens", &json!({"name": "+1"})).await.expect(201);
+    app.delete("/tokens/+1").await.expect(204);
     app.ask(Call::api("POST", "/tokens").body("text/plain", "{}").token(ADMIN_TOKEN)).await.problem(415);
     app.get("/tokens?cursor=x").await.problem(422);
     app.api(Call::api("PUT", "/tokens/x").json(&json!({}))).await.problem(405);
