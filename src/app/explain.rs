@@ -118,7 +118,13 @@ impl App {
         let answer = request.ok_or(provision::Refusal::UnknownName).and_then(|request| provision::file(&request, &stack));
         Ok(match answer {
             Ok(served) => {
-                Why { status: 200, reason: format!("{} ({} bytes, {})", served.file.name, served.file.text.len(), served.file.media_type) }
+                let mut reason = format!("{} ({} bytes, {})", served.file.name, served.file.text.len(), served.file.media_type);
+                // What stands against it may lie with who asked: an address outside the networks, a proxy.
+                let answered = self.store().check_in(mac).await?.map(|check_in| check_in.at);
+                if let Some(last) = self.store().last_refusal(mac, None).await?.filter(|last| Some(last.at) > answered) {
+                    reason.push_str(&format!("; last refused {} from {}: {} ({})", time(last.at), last.address, last.reason, last.path));
+                }
+                Why { status: 200, reason }
             }
             Err(refusal) => Why { status: 404, reason: refusal.reason() },
         })
@@ -149,6 +155,10 @@ pub fn table(rows: &[TimerRow]) -> String {
             "  interval {} s ({}), spread {} s ({}), floor {} s ({}), ceiling {ceiling} ({})",
             row.interval, row.source.interval, row.spread, row.source.spread, row.floor, row.source.floor, row.source.ceiling
         );
+        if row.vendor_min.is_some() || row.vendor_max.is_some() {
+            let limit = |n: Option<u32>, none: &str| n.map_or_else(|| none.to_owned(), |n| n.to_string());
+            let _ = writeln!(text, "  the phone takes {} to {}", limit(row.vendor_min, "1"), limit(row.vendor_max, "any"));
+        }
         let _ = writeln!(text, "  hash {} mod {} steps = offset {}; salt {:?}", row.hash, row.steps, row.offset, row.salt);
     }
     text

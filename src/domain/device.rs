@@ -33,25 +33,32 @@ pub struct Device {
     #[schema(value_type = String, example = "805ec0123456")]
     pub mac: Mac,
     /// Tenant it belongs to.
+    #[schema(required = false)]
     pub tenant: Slug,
     /// Its profile; absent means the tenant's.
     #[schema(value_type = Option<String>)]
     pub profile: Option<ProfileRef>,
     /// Vendor pack.
+    #[schema(required = false)]
     pub vendor: String,
     /// Model by the vendor's own name.
     pub model: Option<Text>,
     /// Firmware version, set by administrators.
     pub firmware: Option<Text>,
     /// Expansion modules by name, in order.
+    #[schema(required = false)]
     pub modules: Vec<Text>,
     /// For people.
+    #[schema(required = false)]
     pub name: Text,
     /// A disabled device is served nothing.
+    #[schema(required = false)]
     pub enabled: bool,
     /// What stands on positions that no key names.
+    #[schema(required = false)]
     pub fill: Fill,
     /// SIP accounts.
+    #[schema(required = false)]
     pub lines: Vec<Line>,
     /// Settings, keys, raw parameters, resets.
     #[serde(flatten)]

@@ -99,6 +99,7 @@ impl KeyType {
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Key {
     /// 0 is the phone itself, 1.. its expansion modules.
+    #[schema(required = false)]
     pub module: u32,
     /// From 1.
     pub position: u32,

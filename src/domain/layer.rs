@@ -31,14 +31,16 @@ pub struct Reset {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct Layer {
     /// Typed settings.
+    #[schema(required = false)]
     pub settings: Settings,
     /// Programmable keys; absent means untouched, `[]` clears.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Vec<Key>>,
     /// Whatever the typed settings do not cover.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Object, required = false)]
     pub parameters: Parameters,
     /// Settings that go back to the phone's default.
+    #[schema(required = false)]
     pub resets: Vec<Reset>,
 }
 

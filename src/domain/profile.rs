@@ -66,6 +66,7 @@ pub struct Profile {
     /// Name in paths, unique in its tenant.
     pub id: Slug,
     /// For people.
+    #[schema(required = false)]
     pub name: Text,
     /// The profile below this one.
     #[schema(value_type = Option<String>)]

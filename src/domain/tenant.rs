@@ -24,6 +24,7 @@ pub struct Tenant {
     /// Name in paths, unique in the server.
     pub id: Slug,
     /// For people.
+    #[schema(required = false)]
     pub name: Text,
     /// The tenant above.
     #[schema(nullable)]

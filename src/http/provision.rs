@@ -177,6 +177,7 @@ fn forwarded(headers: &HeaderMap) -> Option<String> {
 
 /// 404, the same for everything: a phone learns nothing, the operator everything.
 fn refuse(app: &App, refusal: &Refusal, mac: Option<crate::domain::Mac>, path: &str, asker: Asker) -> Response {
+    tracing::info!(reason = refusal.reason(), "refused");
     app.record_refusal(refusal, mac, path, asker);
     empty(StatusCode::NOT_FOUND)
 }

@@ -34,6 +34,7 @@ macro_rules! vendors {
     ($($id:literal: { $($kind:literal => $path:literal),+ $(,)? })*) => {
         static VENDORS: LazyLock<Vec<Vendor>> = LazyLock::new(|| vec![ $( {
             $crate::render::registry::vendor(
+                $id,
                 include_str!(concat!("../../vendors/", $id, "/vendor.toml")),
                 include_str!(concat!("../../vendors/", $id, "/parameters.tsv")),
                 &[ $( ($kind, {
@@ -59,9 +60,9 @@ vendors! {
     "yealink": { "config" => "yealink/config.cfg", "boot" => "yealink/boot.boot" }
 }
 
-fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Render)]) -> Vendor {
+fn vendor(id: &str, toml: &str, parameters: &str, templates: &'static [(&'static str, Render)]) -> Vendor {
     // The packs are compiled in and every one is read by a test: a fault here cannot leave the build.
-    let pack = Pack::parse(toml, parameters).unwrap_or_else(|error| panic!("vendor pack: {error}"));
+    let pack = Pack::parse(toml, parameters).unwrap_or_else(|error| panic!("vendors/{id}: {error}"));
     let syntax = Syntax::named(&pack.syntax).unwrap_or_else(|| panic!("vendor pack {}: no syntax {:?}", pack.id, pack.syntax));
     let grammar = |text: &str| Regex::new(text).unwrap_or_else(|error| panic!("vendor pack {}: {error}", pack.id));
     let (names, values) = (grammar(&pack.parameter_names), pack.values.as_deref().map(grammar));

@@ -25,11 +25,11 @@ async fn every_error_of_a_device_is_told_at_once() {
                 "check_in": {"from": "25:00", "spread": -1}, "failback": {"interval": 1.5}, "registration_retry": {"floor": 2_147_483_648_u32}, "lunch": {},
             },
             "time": {"zone": "Mars/Olympus"}, "locale": {"language": "d", "tones": "DEU"}, "network": {"vlan": {"id": 4095}},
-            "phonebooks": [{"name": "no address"}], "firmware": {"acme/T1": {"version": "1"}},
+            "phonebooks": [{"name": "no address"}], "firmware": {"no-vendor/T1": {"version": "1"}},
         },
         "lines": [{"line": 1, "user": "a"}, {"line": 1, "user": "b"}, {"user": "c"}, {"line": 0, "user": "d"}, {"line": 2, "user": "e", "shade": 1}],
         "keys": [{"position": 1, "type": "blf"}, {"position": 1, "type": "dnd"}, {"position": 0, "type": "sing"}, {"position": 3, "type": "raw"}],
-        "parameters": {"acme": {"x": "y"}, "yealink/T46S": {"a b/c~d": "x"}, "yealink": {"account.1.label": 5}},
+        "parameters": {"no-vendor": {"x": "y"}, "yealink/T46S": {"a b/c~d": "x"}, "yealink": {"account.1.label": 5}},
     });
     let expected = [
         "/colour",
@@ -55,7 +55,7 @@ async fn every_error_of_a_device_is_told_at_once() {
         "/settings/locale/tones",
         "/settings/network/vlan/id",
         "/settings/phonebooks/0/url",
-        "/settings/firmware/acme~1T1",
+        "/settings/firmware/no-vendor~1T1",
         "/lines/1/line",
         "/lines/2/line",
         "/lines/3/line",
@@ -64,7 +64,7 @@ async fn every_error_of_a_device_is_told_at_once() {
         "/keys/2/position",
         "/keys/2/type",
         "/keys/3/code",
-        "/parameters/acme",
+        "/parameters/no-vendor",
         "/parameters/yealink~1T46S/a b~1c~0d",
         "/parameters/yealink/account.1.label",
     ];
@@ -80,8 +80,8 @@ async fn every_error_of_a_device_is_told_at_once() {
 #[tokio::test]
 async fn every_error_of_a_tenant_and_a_profile_is_told_at_once() {
     let app = TestApp::new().await;
-    let layer = json!({"settings": {"time": {"zone": "x"}, "timers": {"check_in": {"interval": 60}}}, "parameters": {"acme": {}}, "keys": [{"position": 1}], "x": 1});
-    let common = ["/settings/time/zone", "/settings/timers/check_in/interval", "/parameters/acme", "/keys/0/type", "/x"];
+    let layer = json!({"settings": {"time": {"zone": "x"}, "timers": {"check_in": {"interval": 60}}}, "parameters": {"no-vendor": {}}, "keys": [{"position": 1}], "x": 1});
+    let common = ["/settings/time/zone", "/settings/timers/check_in/interval", "/parameters/no-vendor", "/keys/0/type", "/x"];
     let with = |extra: Value| {
         let mut document = layer.clone();
         document.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
@@ -116,7 +116,7 @@ async fn a_vendor_is_required_where_the_prefix_names_none() {
     let mut device = phone("020000000001", "", None);
     device["vendor"] = Value::Null;
     refused(app.post("/devices", &device).await, &["/vendor"]);
-    device["vendor"] = json!("acme");
+    device["vendor"] = json!("no-vendor");
     refused(app.post("/devices", &device).await, &["/vendor"]);
     device["mac"] = json!(YEALINK);
     device["vendor"] = Value::Null;
