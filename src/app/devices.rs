@@ -19,7 +19,7 @@ use crate::{
     },
     render::{Rendered, Warning, registry},
     store::{CheckIn, DeviceFilter, StoreError, Write},
-    vendor::{Pack, Phone},
+    vendor::Phone,
 };
 
 const WHAT: &str = "this device";
@@ -73,7 +73,7 @@ impl App {
                     return Ok(listed);
                 }
                 listed.next = Some(mac.to_string());
-                let (body, state) = self.shown(&device.value, device.revision).await?;
+                let (body, state) = self.shown(actor, &device.value, device.revision).await?;
                 let keep = match query.state {
                     Some(DeviceState::NeverSeen) => body["checked_in"].is_null(),
                     Some(wanted) => state == wanted,
@@ -117,22 +117,25 @@ impl App {
     /// # Errors
     /// When there is none, or none the actor sees.
     pub async fn get_device(&self, actor: &Actor, mac: Mac) -> Result<Doc, AppError> {
+        actor.must_own(self.store().owner(mac).await?.as_deref(), WHAT)?;
         let stored = self.store().device(mac).await?.ok_or(AppError::NotFound(WHAT))?;
         actor.must_see(&stored.value.tenant, WHAT)?;
         self.recorder().drain().await;
-        let (body, _) = self.shown(&stored.value, stored.revision).await?;
+        let (body, _) = self.shown(actor, &stored.value, stored.revision).await?;
         Ok(Doc { body, revision: stored.revision })
     }
 
     /// A device with its layers, for those who see it.
     pub(super) async fn visible_stack(&self, actor: &Actor, mac: Mac) -> Result<Stack, AppError> {
+        actor.must_own(self.store().owner(mac).await?.as_deref(), WHAT)?;
         let (stack, _) = self.store().stack(mac).await?.ok_or(AppError::NotFound(WHAT))?;
         actor.must_see(&stack.device.tenant, WHAT)?;
         Ok(stack)
     }
 
-    /// The document of a device: what is stored, and how it fares.
-    async fn shown(&self, device: &Device, revision: i64) -> Result<(Value, DeviceState), AppError> {
+    /// The document of a device: what is stored, and how it fares. Of refusals before it was of a tenant that the
+    /// actor sees, nothing is said.
+    async fn shown(&self, actor: &Actor, device: &Device, revision: i64) -> Result<(Value, DeviceState), AppError> {
         let made = match self.store().stack(device.mac).await {
             Ok(Some((stack, _))) => evaluate(&stack).map_err(|faulty| (faulty.errors, faulty.warnings)),
             Ok(None) => Err((Vec::new(), Vec::new())),
@@ -164,7 +167,7 @@ impl App {
             map.insert("errors".into(), json!(errors));
             map.insert("reported".into(), reported.map_or(Value::Null, |(model, firmware)| json!({"model": model, "firmware": firmware})));
             map.insert("checked_in".into(), checked_in.map_or(Value::Null, |c| check_in_document(&c)));
-            let refusal = readable(self.store().last_refusal(device.mac).await)?;
+            let refusal = readable(self.store().last_refusal(device.mac, actor.within()).await)?;
             map.insert("last_refused".into(), refusal.map_or(Value::Null, |r| super::explain::refusal_document(&r)));
         }
         Ok((body, state))
@@ -178,11 +181,10 @@ impl App {
         actor.must_be(Role::Operator, options.dry_run)?;
         let mut write = self.begin(actor, options).await?;
         let current = match mac.filter(|_| body.is_patch()) {
-            Some(mac) => write
-                .device(mac)
-                .await?
-                .filter(|stored| actor.sees(&stored.value.tenant))
-                .map(|stored| document(&stored.value, stored.revision)),
+            Some(mac) => {
+                actor.must_own(write.owner(mac).await?.as_deref(), WHAT)?;
+                write.device(mac).await?.map(|stored| document(&stored.value, stored.revision))
+            }
             None => None,
         };
         let is_patch = body.is_patch();
@@ -192,10 +194,9 @@ impl App {
         name_vendor(&mut device, &mut errors);
         check::layer(&mut device.layer, &mut errors);
 
+        let owner = write.owner(device.mac).await?;
+        self.check_taken(actor, actor.owns(owner.as_deref()), owner.is_some(), "this MAC")?;
         let stored = actor.replaces(write.device(device.mac).await, is_patch, options)?;
-        if stored.as_ref().is_some_and(|stored| !actor.sees(&stored.value.tenant)) {
-            return Err(AppError::Conflict("this MAC is taken".into()));
-        }
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
         options
             .precondition
@@ -240,7 +241,7 @@ impl App {
             return Ok(Outcome::Planned(Box::new(judge.plan())));
         }
         write.commit().await?;
-        let (body, _) = self.shown(&device, revision).await?;
+        let (body, _) = self.shown(actor, &device, revision).await?;
         Ok(Outcome::Stored { doc: Box::new(Doc { body, revision }), created: old.is_none() })
     }
 
@@ -251,6 +252,7 @@ impl App {
     pub async fn delete_device(&self, actor: &Actor, mac: Mac, options: &WriteOptions) -> Result<Outcome, AppError> {
         actor.must_be(Role::Operator, options.dry_run)?;
         let mut write = self.begin(actor, options).await?;
+        actor.must_own(write.owner(mac).await?.as_deref(), WHAT)?;
         let stored = actor.replaces(write.device(mac).await, false, options)?;
         if let Some(stored) = &stored {
             actor.must_see(&stored.value.tenant, WHAT)?;
@@ -313,7 +315,7 @@ fn device_leaves(tenants: &[Tenant], profiles: &[Profile], device: &Device) -> B
 
 fn check_in_document(check_in: &CheckIn) -> Value {
     json!({
-        "at": check_in.at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),
+        "at": super::explain::time(check_in.at),
         "address": check_in.address,
         "user_agent": check_in.user_agent,
         "file": check_in.file,
@@ -323,12 +325,5 @@ fn check_in_document(check_in: &CheckIn) -> Value {
 
 /// Model and firmware as the phone calls them.
 fn reported(vendor: &str, check_in: &CheckIn) -> Option<(Option<String>, Option<String>)> {
-    let pack: &Pack = &registry::find(vendor)?.pack;
-    let agent = check_in.user_agent.as_deref()?;
-    pack.user_agents.iter().find_map(|pattern| {
-        // Patterns are checked when the pack is read.
-        let captures = regex::Regex::new(pattern).ok()?.captures(agent)?;
-        let part = |name: &str| captures.name(name).map(|found| found.as_str().to_owned());
-        Some((part("model"), part("firmware")))
-    })
+    registry::find(vendor)?.reported(check_in.user_agent.as_deref()?)
 }

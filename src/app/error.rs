@@ -20,6 +20,14 @@ pub enum AppError {
     /// The token's role does not allow it.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The token did something too often.
+    #[error("{detail}")]
+    TooMany {
+        /// What, for outsiders.
+        detail: String,
+        /// When to try again.
+        seconds: u64,
+    },
     /// A query parameter makes no sense.
     #[error("{0}")]
     BadQuery(String),

@@ -1,7 +1,6 @@
 //! Why a device gets what it gets: its files, its timers, and what this phone would be answered.
 
-use std::collections::BTreeMap;
-
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -11,7 +10,7 @@ use crate::{
     diff,
     domain::Mac,
     render::{RenderedFile, TimerRow, registry},
-    store::{Refusal, StoreError},
+    store::{Author, Refusal},
     vendor::filename::Request,
 };
 
@@ -59,7 +58,8 @@ impl App {
         Ok(files.into_iter().enumerate().map(view).collect())
     }
 
-    /// One file of a device by its name; the main one for `None`. Secrets are masked unless `reveal`.
+    /// One file of a device by its name; the main one for `None`. Secrets are masked unless `reveal`, and a clear
+    /// reading is in the history before it is answered.
     ///
     /// # Errors
     /// When there is no such device or file, it cannot be rendered, or the token may not reveal.
@@ -74,10 +74,20 @@ impl App {
             None => files.next(),
         };
         let mut file = file.ok_or(AppError::NotFound("this file"))?;
+        if reveal {
+            self.note_reveal(actor, mac, &file.name).await?;
+        }
         if let Some(vendor) = registry::find(&stack.device.vendor).filter(|_| !reveal) {
             file.text = diff::masked(vendor, &file.text);
         }
         Ok(file)
+    }
+
+    async fn note_reveal(&self, actor: &Actor, mac: Mac, file: &str) -> Result<(), AppError> {
+        let author = Author { at: self.now(), actor: actor.name.clone(), message: Some(file.to_owned()) };
+        let mut write = self.store().write(author).await?;
+        write.note_reveal(mac).await?;
+        Ok(write.commit().await?)
     }
 
     async fn rendered_files(&self, actor: &Actor, mac: Mac) -> Result<Vec<RenderedFile>, AppError> {
@@ -114,38 +124,14 @@ impl App {
         })
     }
 
-    /// The latest refused requests, newest first. Those that name no device of a tenant the actor sees are
-    /// shown to unscoped tokens alone.
+    /// The latest refused requests, newest first. Those that named no device of a tenant the actor sees, as it was
+    /// then, are shown to unscoped tokens alone.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn refusals(&self, actor: &Actor, limit: u32) -> Result<Vec<Value>, AppError> {
         self.recorder().drain().await;
-        if actor.tenants.is_none() {
-            return Ok(self.store().refusals(limit).await?.iter().map(refusal_document).collect());
-        }
-        // Those of others must not crowd out the actor's own: all that are kept are looked through, each device once.
-        let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut shown, mut seen) = (Vec::new(), BTreeMap::new());
-        for refusal in self.store().refusals(u32::MAX).await? {
-            let Some(mac) = refusal.mac else { continue };
-            let visible = match seen.get(&mac) {
-                Some(visible) => *visible,
-                None => match self.store().device(mac).await {
-                    Ok(device) => device.is_some_and(|device| actor.sees(&device.value.tenant)),
-                    Err(StoreError::Corrupt(_)) => false,
-                    Err(error) => return Err(error.into()),
-                },
-            };
-            seen.insert(mac, visible);
-            if visible {
-                shown.push(refusal_document(&refusal));
-            }
-            if shown.len() == wanted {
-                break;
-            }
-        }
-        Ok(shown)
+        Ok(self.store().refusals(actor.within(), limit).await?.iter().map(refusal_document).collect())
     }
 }
 
@@ -168,9 +154,14 @@ pub fn table(rows: &[TimerRow]) -> String {
     text
 }
 
+/// A time as it is shown.
+pub(super) fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 pub(super) fn refusal_document(refusal: &Refusal) -> Value {
     json!({
-        "at": refusal.at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),
+        "at": time(refusal.at),
         "address": refusal.address,
         "user_agent": refusal.user_agent,
         "path": refusal.path,

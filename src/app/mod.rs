@@ -12,11 +12,13 @@ mod error;
 pub mod explain;
 pub mod networks;
 mod plan;
+mod probes;
 pub mod profiles;
 pub mod provision;
 pub mod recorder;
 pub mod tenants;
 pub mod tokens;
+pub mod unclaimed;
 pub mod vendors;
 
 use std::sync::Arc;
@@ -24,14 +26,16 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 
-pub use actor::{Actor, Role};
+pub use actor::{Actor, Held, Role};
 pub use common::{Body, Doc, Listed, Outcome, Precondition, WriteOptions};
 pub use error::{AppError, StoreFailure};
 pub use plan::Plan;
 
 use crate::store::Store;
 use networks::Networks;
+use probes::Probes;
 use recorder::Recorder;
+use tokens::Uses;
 
 /// The clock, given from outside.
 pub type Clock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
@@ -55,6 +59,8 @@ struct Inner {
     recorder: Recorder,
     networks: Networks,
     admin_token: Option<SecretString>,
+    uses: Uses,
+    probes: Probes,
 }
 
 impl std::fmt::Debug for App {
@@ -67,7 +73,8 @@ impl App {
     /// An application on a store that is up to date. Starts the writer of the record; [`App::close`] ends it.
     pub fn new(store: Store, clock: Clock, networks: Networks, admin_token: Option<SecretString>) -> Self {
         let recorder = Recorder::start(store.clone());
-        Self { inner: Arc::new(Inner { store, clock, recorder, networks, admin_token }) }
+        let (uses, probes) = (Uses::default(), Probes::default());
+        Self { inner: Arc::new(Inner { store, clock, recorder, networks, admin_token, uses, probes }) }
     }
 
     /// Writes what is buffered and closes the database.
@@ -99,6 +106,14 @@ impl App {
     /// Who may ask, and whose forwarded header is believed.
     pub fn networks(&self) -> &Networks {
         &self.inner.networks
+    }
+
+    fn uses(&self) -> &Uses {
+        &self.inner.uses
+    }
+
+    fn probes(&self) -> &Probes {
+        &self.inner.probes
     }
 
     pub(crate) fn admin_token(&self) -> Option<&SecretString> {

@@ -7,7 +7,7 @@ use super::{App, AppError, plan::evaluate};
 use crate::{
     domain::{Mac, merge::Stack},
     render::{RenderedFile, registry},
-    store::{CheckIn, Content, Record, Refusal as StoredRefusal, StoreError},
+    store::{CheckIn, Content, Record, Refusal as StoredRefusal, StoreError, UNKNOWN_MAC},
     vendor::filename::Request,
 };
 
@@ -41,7 +41,7 @@ impl Refusal {
             Self::OutsideNetworks => "outside_networks".into(),
             Self::UntrustedProxy => "untrusted_proxy".into(),
             Self::UnknownName => "unknown_name".into(),
-            Self::UnknownMac => "unknown_mac".into(),
+            Self::UnknownMac => UNKNOWN_MAC.into(),
             Self::Disabled => "disabled".into(),
             Self::Faulty(error) => format!("faulty: {error}"),
             Self::OtherName => "other_name".into(),
@@ -160,7 +160,7 @@ fn reason_label(refusal: &Refusal) -> &'static str {
         Refusal::OutsideNetworks => "outside_networks",
         Refusal::UntrustedProxy => "untrusted_proxy",
         Refusal::UnknownName => "unknown_name",
-        Refusal::UnknownMac => "unknown_mac",
+        Refusal::UnknownMac => UNKNOWN_MAC,
         Refusal::Disabled => "disabled",
         Refusal::Faulty(_) => "faulty",
         Refusal::OtherName => "other_name",

@@ -106,7 +106,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn weight(record: &Record) -> usize {
     match record {
         Record::CheckIn(_, _, Some(content)) => content.bytes.len(),
-        Record::CheckIn(..) | Record::Refusal(_) => 0,
+        Record::CheckIn(..) | Record::Refusal(_) | Record::TokenUse(..) => 0,
     }
 }
 

@@ -26,7 +26,7 @@ impl App {
     /// # Errors
     /// When the store fails.
     pub async fn list_tenants(&self, actor: &Actor, after: Option<&str>, limit: u32) -> Result<Listed, AppError> {
-        let page = self.store().tenants(actor.scope.as_ref().map(std::slice::from_ref), after, limit).await?;
+        let page = self.store().tenants(actor.within(), after, limit).await?;
         let items = page.items.iter().map(|tenant| document(&tenant.value, tenant.revision)).collect();
         Ok(Listed { items, next: page.next })
     }
@@ -64,10 +64,9 @@ impl App {
         let Some((mut tenant, sent_resets)) = parsed else { return settle(errors).and(Err(AppError::NotFound(WHAT))) };
         check::layer(&mut tenant.layer, &mut errors);
 
-        let stored = actor.replaces(write.tenant(tenant.id.as_str()).await, is_patch, options)?;
-        if stored.is_some() && !actor.sees(&tenant.id) {
-            return Err(AppError::Conflict("this id is taken".into()));
-        }
+        let stored = write.tenant(tenant.id.as_str()).await;
+        self.check_taken(actor, actor.sees(&tenant.id), !matches!(stored, Ok(None)), "this id")?;
+        let stored = actor.replaces(stored, is_patch, options)?;
         options.precondition.check(stored.as_ref().map(|s| s.revision))?;
         options
             .precondition

@@ -6,15 +6,17 @@
 mod demo;
 mod key;
 mod start;
+mod token;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
+use chrono::DateTime;
 use clap::{Parser, Subcommand};
 use start::Missing;
 
 use crate::{
-    app::{Actor, App, AppError, Role, explain, tokens::NewToken},
+    app::{Actor, App, AppError, Role, explain, tokens::Expiry},
     config::Config,
     domain::{Mac, Slug},
     http,
@@ -53,7 +55,7 @@ enum Command {
         #[arg(long)]
         pending: bool,
     },
-    /// Print the bytes a phone would get.
+    /// Print the bytes a phone would get, secrets in clear; the history notes it.
     Render {
         /// The device.
         mac: Mac,
@@ -91,7 +93,7 @@ enum Command {
 enum TokenCommand {
     /// Make a token and print it: the only time it is shown.
     Create {
-        /// For people, unique.
+        /// For people, unique in its tenant.
         #[arg(long)]
         name: String,
         /// viewer, operator or admin.
@@ -103,11 +105,28 @@ enum TokenCommand {
         /// Let it see clear secrets.
         #[arg(long)]
         reveal: bool,
+        /// Let it end after so many days, or at a time such as 2030-01-31T00:00:00Z; never where absent.
+        #[arg(long, value_name = "DAYS|TIME", value_parser = expiry)]
+        expires: Option<Expiry>,
+    },
+    /// Print all tokens, without the tokens themselves.
+    List,
+    /// Revoke a token: it is good for nothing from then on.
+    Revoke {
+        /// Its name (TENANT/NAME where several are called so), or its id.
+        #[arg(value_name = "NAME|ID")]
+        token: String,
     },
 }
 
 fn role(text: &str) -> Result<Role, String> {
     Role::named(text).ok_or_else(|| "expected viewer, operator or admin".into())
+}
+
+fn expiry(text: &str) -> Result<Expiry, String> {
+    let days = text.parse().ok().filter(|days| *days > 0).map(Expiry::Days);
+    let at = || DateTime::parse_from_rfc3339(text).ok().map(|at| Expiry::At(at.to_utc()));
+    days.or_else(at).ok_or_else(|| "expected a number of days, or a time (RFC 3339) such as 2030-01-31T00:00:00Z".into())
 }
 
 fn tenant(text: &str) -> Result<Slug, String> {
@@ -209,12 +228,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
             return Ok(if why.status == 200 { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         Command::Diff { mac } => return diff(&start::open(&config, Missing::Refuse).await?, mac).await,
-        Command::Token { command: TokenCommand::Create { name, role, tenant, reveal } } => {
-            let app = start::open(&config, Missing::Make).await?;
-            let token = found(app.create_token(&Actor::local(), &NewToken { name, role, tenant, reveal }).await)?;
-            print(&format!("{token}\n"))?;
-            app.close().await;
-        }
+        Command::Token { command } => token::run(&config, command).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,11 +39,14 @@ pub(super) struct ApiError {
     code: &'static str,
     detail: String,
     errors: Vec<FieldError>,
+    /// Seconds to wait.
+    retry_after: Option<u64>,
 }
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into(), errors: Vec::new() }
+        let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5);
+        Self { status, code, detail: detail.into(), errors: Vec::new(), retry_after }
     }
 
     pub(super) fn internal() -> Self {
@@ -67,6 +70,9 @@ impl From<AppError> for ApiError {
             AppError::Conflict(_) => Self::new(StatusCode::CONFLICT, "conflict", detail),
             AppError::Stale(_) => Self::new(StatusCode::PRECONDITION_FAILED, "stale", detail),
             AppError::Forbidden(_) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
+            AppError::TooMany { seconds, .. } => {
+                Self { retry_after: Some(seconds), ..Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many", detail) }
+            }
             AppError::BadQuery(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_query", detail),
             AppError::Invalid(errors) => Self { errors, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail) },
             AppError::Store(error) => {
@@ -100,10 +106,11 @@ impl IntoResponse for ApiError {
         let mut response = (self.status, Json(problem)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        match self.status {
-            StatusCode::UNAUTHORIZED => _ = headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => _ = headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5")),
-            _ => {}
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

@@ -11,7 +11,7 @@ use crate::{
     format::{FormatError, Parameter, Syntax},
     vendor::{
         Pack,
-        filename::{Request, file_name},
+        filename::{Request, UNIVERSAL, file_name},
     },
 };
 
@@ -23,6 +23,7 @@ pub struct Vendor {
     syntax: Syntax,
     names: Regex,
     values: Option<Regex>,
+    user_agents: Vec<Regex>,
     templates: &'static [(&'static str, Render)],
 }
 
@@ -64,7 +65,8 @@ fn vendor(toml: &str, parameters: &str, templates: &'static [(&'static str, Rend
     let syntax = Syntax::named(&pack.syntax).unwrap_or_else(|| panic!("vendor pack {}: no syntax {:?}", pack.id, pack.syntax));
     let grammar = |text: &str| Regex::new(text).unwrap_or_else(|error| panic!("vendor pack {}: {error}", pack.id));
     let (names, values) = (grammar(&pack.parameter_names), pack.values.as_deref().map(grammar));
-    Vendor { pack, syntax, names, values, templates }
+    let user_agents = pack.user_agents.iter().map(|text| grammar(text)).collect();
+    Vendor { pack, syntax, names, values, user_agents, templates }
 }
 
 /// Can the files of this pack carry the value?
@@ -84,8 +86,7 @@ pub fn find(id: &str) -> Option<&'static Vendor> {
 
 /// The vendor that a MAC's prefix names, where exactly one pack claims it.
 pub fn by_prefix(mac: Mac) -> Option<&'static Vendor> {
-    let prefix = mac.prefix();
-    let mut claims = vendors().iter().filter(|vendor| vendor.pack.prefixes.iter().any(|known| known.oui == prefix));
+    let mut claims = vendors().iter().filter(|vendor| vendor.has_prefix(mac));
     let first = claims.next()?;
     claims.next().is_none().then_some(first)
 }
@@ -114,6 +115,32 @@ impl Vendor {
     /// Can the vendor's files carry the value?
     pub fn value_fits(&self, value: &str) -> bool {
         self.values.as_ref().is_none_or(|values| values.is_match(value))
+    }
+
+    /// Model and firmware as a phone calls them in its user agent; `None` where it is no phone of this vendor.
+    pub fn reported(&self, user_agent: &str) -> Option<(Option<String>, Option<String>)> {
+        let captures = self.user_agents.iter().find_map(|pattern| pattern.captures(user_agent))?;
+        let part = |name: &str| captures.name(name).map(|found| found.as_str().to_owned());
+        Some((part("model"), part("firmware")))
+    }
+
+    /// Is the prefix of the MAC one of the vendor's?
+    pub fn has_prefix(&self, mac: Mac) -> bool {
+        let prefix = mac.prefix();
+        self.pack.prefixes.iter().any(|known| known.oui == prefix)
+    }
+
+    /// Is it a name of the vendor's own? The one that every phone may use is not.
+    pub fn has_name(&self, request: &Request) -> bool {
+        let names = self.pack.files.iter().map(|file| &file.name).chain(self.pack.uploads.iter().map(|upload| &upload.name));
+        names.into_iter().any(|name| name != UNIVERSAL && request.is(name))
+    }
+
+    /// The pack's name of a model that is called so.
+    pub fn model_named(&self, name: &str) -> Option<&str> {
+        let is_called = |own: &String| own.eq_ignore_ascii_case(name);
+        let model = self.pack.models.iter().find(|model| is_called(&model.name) || model.aliases.iter().any(is_called));
+        model.map(|model| model.name.as_str())
     }
 
     /// The kinds of file that have a template.

@@ -1,4 +1,4 @@
-//! What is kept: tenants, profiles, devices, their history, and the record of what phones were handed.
+//! What is kept: tenants, profiles, devices, tokens, their history, and the record of what phones were handed.
 //!
 //! Imports `domain` alone; the only place that knows SQL. One implementation serves SQLite and PostgreSQL: each
 //! statement stands once in `sql.rs`, what differs in `sqlite.rs` and `postgres.rs`. A new read is a function in
@@ -30,9 +30,9 @@ pub use key_check::has_key_check;
 pub use keyring::{KeyError, Keyring};
 pub use migrate::all_migrations;
 pub use read::{DeviceFilter, Page, Versioned};
-pub use record::{CheckIn, Content, Record, Refusal, ServedContent, ServedFile};
+pub use record::{CheckIn, Content, Record, Refusal, ServedContent, ServedFile, TOKEN_USE_S, UNKNOWN_MAC, Unclaimed};
 pub use sqlite::sqlite_path;
-pub use tokens::Token;
+pub use tokens::{NewToken, Token};
 pub use write::{Author, Write};
 
 /// How long a request waits for a connection, and a writer for the writers before it.

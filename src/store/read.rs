@@ -1,6 +1,6 @@
 //! Reads of resources: the same for [`Store`] and, inside its transaction, for [`Write`].
 //!
-//! Imports `domain`, `rows.rs`, `chain.rs` and `sql.rs`. A new read is a function
+//! Imports `domain`, `rows.rs`, `chain.rs`, `record.rs`, `tokens.rs` and `sql.rs`. A new read is a function
 //! over a connection here and a line in the list of methods at the end.
 
 use sqlx::AnyConnection;
@@ -10,8 +10,10 @@ use super::{
     chain::{profile_chain, stack, tenant_chain},
     error::{Corrupt, StoreError},
     keyring::Keyring,
+    record::{self, Unclaimed},
     rows::{Query, Raw, Stored, clean, column, fetch, fetch_one, like, mac, pack},
     sql,
+    tokens::{self, Token},
 };
 use crate::domain::{Device, Mac, Profile, ProfileRef, Slug, Tenant, merge::Stack};
 
@@ -250,6 +252,47 @@ async fn devices_in_reach_of_profile(
     macs(connection, sql::DEVICES_IN_REACH_OF_PROFILE, &reference.to_string(), after, limit).await
 }
 
+async fn owner(connection: &mut AnyConnection, _: &Keyring, mac: Mac) -> Result<Option<String>, StoreError> {
+    let key = mac.to_string();
+    match fetch_one(connection, sqlx::query(sql::OWNER).bind(key.clone()), "devices", &key).await {
+        Ok(row) => Ok(row.map(|row| column(&row, "devices", "tenant", &key).unwrap_or_default())),
+        Err(StoreError::Corrupt(_)) => Ok(Some(String::new())),
+        Err(error) => Err(error),
+    }
+}
+
+async fn unclaimed(connection: &mut AnyConnection, _: &Keyring, after: Option<&str>, limit: u32) -> Result<Page<Unclaimed>, StoreError> {
+    let query = sqlx::query(sql::UNCLAIMED).bind(clean(after.unwrap_or_default())).bind(one_more(limit));
+    page(connection, query, "unclaimed", limit, record::unclaimed).await
+}
+
+async fn unclaimed_mac(connection: &mut AnyConnection, _: &Keyring, mac: Mac) -> Result<Option<Unclaimed>, StoreError> {
+    let key = mac.to_string();
+    let row = fetch_one(connection, sqlx::query(sql::UNCLAIMED_ONE).bind(key.clone()), "unclaimed", &key).await?;
+    Ok(row.map(|row| record::unclaimed(&row, &key)).transpose()?)
+}
+
+async fn token(connection: &mut AnyConnection, _: &Keyring, id: i64) -> Result<Option<Token>, StoreError> {
+    let row = fetch_one(connection, sqlx::query(sql::TOKEN).bind(id), tokens::TABLE, &id.to_string()).await?;
+    Ok(row.map(|row| tokens::token(&row)).transpose()?)
+}
+
+async fn tokens_named(connection: &mut AnyConnection, _: &Keyring, name: &str) -> Result<Vec<Token>, StoreError> {
+    let rows = fetch(connection, sqlx::query(sql::TOKENS_NAMED).bind(clean(name)), tokens::TABLE).await?;
+    rows.into_iter().map(|row| Ok(tokens::token(&row?)?)).collect()
+}
+
+async fn tokens(
+    connection: &mut AnyConnection,
+    _: &Keyring,
+    within: Option<&[String]>,
+    after: i64,
+    limit: u32,
+) -> Result<Page<Token>, StoreError> {
+    let query = sqlx::query(sql::TOKENS).bind(after).bind(within.map(pack)).bind(one_more(limit));
+    page(connection, query, tokens::TABLE, limit, |row, _| tokens::token(row)).await
+}
+
 /// Gives [`Store`] and [`Write`] a method for each read.
 macro_rules! reads {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
@@ -307,4 +350,17 @@ reads! {
     fn devices_in_reach_of_tenant(id: &Slug, after: Option<Mac>, limit: u32) -> Page<Mac>;
     /// The devices whose stack holds the profile: named, inherited from a tenant, or extended.
     fn devices_in_reach_of_profile(reference: &ProfileRef, after: Option<Mac>, limit: u32) -> Page<Mac>;
+    /// The tenant of a device, however damaged the rest of its row is; empty where not even that can be read.
+    fn owner(mac: Mac) -> Option<String>;
+    /// MACs that phones asked for and no device has, in order, at most `limit`, those behind `after`.
+    fn unclaimed(after: Option<&str>, limit: u32) -> Page<Unclaimed>;
+    /// One of them.
+    fn unclaimed_mac(mac: Mac) -> Option<Unclaimed>;
+    /// The token with this id.
+    fn token(id: i64) -> Option<Token>;
+    /// The tokens of this name, of whatever tenant; `<tenant>/<name>` is one.
+    fn tokens_named(name: &str) -> Vec<Token>;
+    /// Tokens in order of their id, at most `limit`, those behind `after`; with `within` only those of these tenants
+    /// and of those below them.
+    fn tokens(within: Option<&[String]>, after: i64, limit: u32) -> Page<Token>;
 }

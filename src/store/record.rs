@@ -1,4 +1,5 @@
-//! The record of what phones asked for: check-ins, the contents they were handed, refused requests.
+//! The record of what phones asked for: check-ins, the contents they were handed, refused requests, MACs that are no
+//! device's; and of when tokens were used.
 //!
 //! Imports `domain` and this module. Nothing here is on a request's path: the caller buffers and hands over batches.
 //! Of each file of a phone the last two distinct contents are kept, compressed and sealed; "last" is the order in
@@ -6,7 +7,7 @@
 
 use std::io::{Read, Write as _};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use sqlx::any::AnyRow;
 
@@ -14,13 +15,22 @@ use super::{
     Author, Store, Write,
     error::{Corrupt, StoreError},
     keyring::Keyring,
-    rows::{clean, column, fetch, mac, time},
+    rows::{clean, column, fetch, mac, optional_time, pack, time},
     sql, time_text,
 };
 use crate::domain::Mac;
 
 /// How many refusals are kept.
 const REFUSALS: i64 = 10_000;
+
+/// How many MACs are kept that are no device's: those that asked last.
+const UNCLAIMED: i64 = 10_000;
+
+/// The last use of a token is written at most this often, in seconds.
+pub const TOKEN_USE_S: i64 = 60;
+
+/// The reason of refusals of a MAC that no device has.
+pub const UNKNOWN_MAC: &str = "unknown_mac";
 
 /// One thing to record.
 #[derive(Clone, Debug)]
@@ -29,6 +39,8 @@ pub enum Record {
     CheckIn(Mac, CheckIn, Option<Content>),
     /// A request was refused.
     Refusal(Refusal),
+    /// The token with this id was used.
+    TokenUse(i64, DateTime<Utc>),
 }
 
 /// A phone asked for a file and was answered.
@@ -70,6 +82,27 @@ pub struct Refusal {
     pub mac: Option<Mac>,
     /// Why it was refused.
     pub reason: String,
+}
+
+/// A MAC that phones asked for and no device has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclaimed {
+    /// The MAC.
+    pub mac: Mac,
+    /// When it asked first.
+    pub first_at: DateTime<Utc>,
+    /// When last.
+    pub last_at: DateTime<Utc>,
+    /// How often.
+    pub count: i64,
+    /// Where it asked from the last time.
+    pub address: String,
+    /// What it called itself the last time.
+    pub user_agent: Option<String>,
+    /// What it asked for the last time.
+    pub path: String,
+    /// When a device with this MAC was deleted.
+    pub deleted_at: Option<DateTime<Utc>>,
 }
 
 /// What a phone was handed of one file.
@@ -123,10 +156,12 @@ impl Store {
                     refused = true;
                     write.record_refusal(refusal).await?;
                 }
+                Record::TokenUse(id, at) => write.record_token_use(*id, *at).await?,
             }
         }
         if refused {
             sqlx::query(sql::FORGET_REFUSALS).bind(REFUSALS).execute(write.parts().0).await?;
+            sqlx::query(sql::FORGET_UNCLAIMED).bind(UNCLAIMED).execute(write.parts().0).await?;
         }
         write.commit().await
     }
@@ -153,16 +188,18 @@ impl Store {
         Ok(files)
     }
 
-    /// The latest refusals, newest first, at most `limit`; a damaged one is logged and left out.
-    pub async fn refusals(&self, limit: u32) -> Result<Vec<Refusal>, StoreError> {
-        let rows = fetch(&mut *self.reader().await?, sqlx::query(sql::REFUSALS).bind(i64::from(limit)), "refusals").await?;
+    /// The latest refusals, newest first, at most `limit`; a damaged one is logged and left out. With `within` only
+    /// those of devices that were of these tenants then, or of tenants that are below these now.
+    pub async fn refusals(&self, within: Option<&[String]>, limit: u32) -> Result<Vec<Refusal>, StoreError> {
+        let query = sqlx::query(sql::REFUSALS).bind(within.map(pack)).bind(i64::from(limit));
+        let rows = fetch(&mut *self.reader().await?, query, "refusals").await?;
         let refusals = rows.into_iter().map(|row| refusal(&row?));
         Ok(refusals.filter_map(|refusal| refusal.inspect_err(|corrupt| tracing::error!(%corrupt, "a refusal is left out")).ok()).collect())
     }
 
-    /// The latest refusal of a request that named this MAC.
-    pub async fn last_refusal(&self, mac: Mac) -> Result<Option<Refusal>, StoreError> {
-        let query = sqlx::query(sql::LAST_REFUSAL).bind(mac.to_string());
+    /// The latest refusal of a request that named this MAC; `within` as with [`Store::refusals`].
+    pub async fn last_refusal(&self, mac: Mac, within: Option<&[String]>) -> Result<Option<Refusal>, StoreError> {
+        let query = sqlx::query(sql::LAST_REFUSAL).bind(mac.to_string()).bind(within.map(pack));
         let row = query.fetch_optional(&mut *self.reader().await?).await?;
         Ok(row.map(|row| refusal(&row)).transpose()?)
     }
@@ -200,15 +237,34 @@ impl Write {
     }
 
     async fn record_refusal(&mut self, refusal: &Refusal) -> Result<(), StoreError> {
+        let named = refusal.mac.map(|mac| mac.to_string());
+        let is_unknown = refusal.reason == UNKNOWN_MAC;
+        let user_agent = refusal.user_agent.as_deref().map(clean);
         sqlx::query(sql::ADD_REFUSAL)
             .bind(time_text(refusal.at))
             .bind(clean(&refusal.address))
-            .bind(refusal.user_agent.as_deref().map(clean))
+            .bind(user_agent.clone())
             .bind(clean(&refusal.path))
-            .bind(refusal.mac.map(|mac| mac.to_string()))
+            .bind(named.clone())
             .bind(clean(&refusal.reason))
+            .bind(i64::from(!is_unknown))
             .execute(self.parts().0)
             .await?;
+        let Some(mac) = named.filter(|_| is_unknown) else { return Ok(()) };
+        sqlx::query(sql::ADD_UNCLAIMED)
+            .bind(mac)
+            .bind(time_text(refusal.at))
+            .bind(clean(&refusal.address))
+            .bind(user_agent)
+            .bind(clean(&refusal.path))
+            .execute(self.parts().0)
+            .await?;
+        Ok(())
+    }
+
+    async fn record_token_use(&mut self, id: i64, at: DateTime<Utc>) -> Result<(), StoreError> {
+        let before = at - TimeDelta::seconds(TOKEN_USE_S);
+        sqlx::query(sql::USE_TOKEN).bind(id).bind(time_text(at)).bind(time_text(before)).execute(self.parts().0).await?;
         Ok(())
     }
 }
@@ -256,6 +312,20 @@ fn refusal(row: &AnyRow) -> Result<Refusal, Corrupt> {
         mac: named.map(|text| mac(&text, TABLE, "mac")).transpose()?,
         reason: column(row, TABLE, "reason", &path)?,
         path,
+    })
+}
+
+pub(super) fn unclaimed(row: &AnyRow, key: &str) -> Result<Unclaimed, Corrupt> {
+    const TABLE: &str = "unclaimed";
+    Ok(Unclaimed {
+        mac: mac(key, TABLE, "mac")?,
+        first_at: time(row, TABLE, "first_at", key)?,
+        last_at: time(row, TABLE, "last_at", key)?,
+        count: column(row, TABLE, "count", key)?,
+        address: column(row, TABLE, "address", key)?,
+        user_agent: column(row, TABLE, "user_agent", key)?,
+        path: column(row, TABLE, "path", key)?,
+        deleted_at: optional_time(row, TABLE, "deleted_at", key)?,
     })
 }
 

@@ -241,8 +241,17 @@ where
 
 /// A time column.
 pub(super) fn time(row: &AnyRow, table: &'static str, name: &'static str, key: &str) -> Result<DateTime<Utc>, Corrupt> {
-    let text: String = column(row, table, name, key)?;
-    DateTime::parse_from_rfc3339(&text).map(|at| at.to_utc()).map_err(|error| Corrupt::new(table, name, key, error))
+    read_time(&column::<String>(row, table, name, key)?, table, name, key)
+}
+
+/// A time column that may be null.
+pub(super) fn optional_time(row: &AnyRow, table: &'static str, name: &'static str, key: &str) -> Result<Option<DateTime<Utc>>, Corrupt> {
+    let text: Option<String> = column(row, table, name, key)?;
+    text.map(|text| read_time(&text, table, name, key)).transpose()
+}
+
+fn read_time(text: &str, table: &'static str, name: &'static str, key: &str) -> Result<DateTime<Utc>, Corrupt> {
+    DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).map_err(|error| Corrupt::new(table, name, key, error))
 }
 
 /// A MAC column.

@@ -204,23 +204,81 @@ pub(super) const FORGET_SERVED: &str = "DELETE FROM served WHERE mac = $1 AND fi
 pub(super) const SERVED: &str = "SELECT file, etag, first_at, last_at, count, address, user_agent, content FROM served
     WHERE mac = $1 ORDER BY file, turn DESC";
 
-pub(super) const ADD_REFUSAL: &str = "INSERT INTO refusals (id, at, address, user_agent, path, mac, reason)
-    SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4, $5, $6 FROM refusals";
+/// `$7`: was it a device of its tenant that was refused?
+pub(super) const ADD_REFUSAL: &str = "INSERT INTO refusals (id, at, address, user_agent, path, mac, reason, tenant)
+    SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4, $5, $6, (SELECT d.tenant FROM devices d WHERE d.mac = $5 AND $7 = 1) FROM refusals";
 
 /// Keeps the newest `$1` refusals.
 pub(super) const FORGET_REFUSALS: &str = "DELETE FROM refusals WHERE id <= (SELECT MAX(r.id) FROM refusals r) - $1";
 
-pub(super) const REFUSALS: &str = "SELECT at, address, user_agent, path, mac, reason FROM refusals ORDER BY id DESC LIMIT $1";
+pub(super) const REFUSALS: &str = concat!(
+    "SELECT at, address, user_agent, path, mac, reason FROM refusals WHERE ($1 IS NULL OR tenant IN ",
+    trees!("$1"),
+    ") ORDER BY id DESC LIMIT $2"
+);
 
-pub(super) const LAST_REFUSAL: &str =
-    "SELECT at, address, user_agent, path, mac, reason FROM refusals WHERE mac = $1 ORDER BY id DESC LIMIT 1";
+pub(super) const LAST_REFUSAL: &str = concat!(
+    "SELECT at, address, user_agent, path, mac, reason FROM refusals WHERE mac = $1 AND ($2 IS NULL OR tenant IN ",
+    trees!("$2"),
+    ") ORDER BY id DESC LIMIT 1"
+);
+
+/// A tenant that is made later under the same id is another one.
+pub(super) const DISOWN_REFUSALS: &str = "UPDATE refusals SET tenant = NULL WHERE tenant = $1";
+
+// What phones asked for that is no device's.
+
+pub(super) const ADD_UNCLAIMED: &str = "INSERT INTO unclaimed (mac, first_at, last_at, count, address, user_agent, path)
+    SELECT $1, $2, $2, 1, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM devices d WHERE d.mac = $1)
+    ON CONFLICT (mac) DO UPDATE SET last_at = excluded.last_at, count = unclaimed.count + 1, address = excluded.address,
+        user_agent = excluded.user_agent, path = excluded.path";
+
+/// Keeps the `$1` that asked last. (SQLite takes no OFFSET without a LIMIT.)
+pub(super) const FORGET_UNCLAIMED: &str = "DELETE FROM unclaimed WHERE mac IN (
+        SELECT u.mac FROM unclaimed u ORDER BY u.last_at DESC, u.mac DESC LIMIT 1000000 OFFSET $1
+    )";
+
+pub(super) const CLAIM: &str = "DELETE FROM unclaimed WHERE mac = $1";
+
+macro_rules! unclaimed {
+    () => {
+        "SELECT mac AS id, first_at, last_at, count, address, user_agent, path, (
+            SELECT MAX(h.at) FROM history h WHERE h.kind = 'device' AND h.id = unclaimed.mac AND h.action = 'delete'
+        ) AS deleted_at FROM unclaimed "
+    };
+}
+
+pub(super) const UNCLAIMED: &str = concat!(unclaimed!(), "WHERE mac > $1 ORDER BY mac LIMIT $2");
+pub(super) const UNCLAIMED_ONE: &str = concat!(unclaimed!(), "WHERE mac = $1");
+
+// Whose a device is, whatever else of its row is damaged.
+
+pub(super) const OWNER: &str = "SELECT tenant FROM devices WHERE mac = $1";
 
 // Tokens.
 
-pub(super) const ADD_TOKEN: &str = "INSERT INTO tokens (id, name, hash, role, tenant, reveal, created_at)
-    SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4, $5, $6 FROM tokens";
+/// `$1` is the number of its history entry; tokens of before had numbers of their own.
+pub(super) const ADD_TOKEN: &str = "INSERT INTO tokens (id, name, hash, role, tenant, reveal, created_at, expires_at, family)
+    SELECT CASE WHEN $1 > COALESCE(MAX(id), 0) THEN $1 ELSE MAX(id) + 1 END, $2, $3, $4, $5, $6, $7, $8, $9 FROM tokens
+    RETURNING id";
 
-pub(super) const TOKEN_BY_HASH: &str = "SELECT name, role, tenant, reveal, created_at FROM tokens WHERE hash = $1";
+pub(super) const DELETE_TOKEN: &str = "DELETE FROM tokens WHERE id = $1";
+
+/// Not more often than once after `$3`, by however many servers.
+pub(super) const USE_TOKEN: &str = "UPDATE tokens SET used_at = $2 WHERE id = $1 AND (used_at IS NULL OR used_at <= $3)";
+
+macro_rules! tokens {
+    () => {
+        "SELECT CAST(id AS TEXT) AS id, name, role, tenant, reveal, family, created_at, expires_at, used_at FROM tokens "
+    };
+}
+
+pub(super) const TOKEN_BY_HASH: &str = concat!(tokens!(), "WHERE hash = $1");
+pub(super) const TOKEN: &str = concat!(tokens!(), "WHERE tokens.id = $1");
+pub(super) const TOKENS_NAMED: &str = concat!(tokens!(), "WHERE name = $1 OR name = tenant || '/' || $1 ORDER BY tokens.id");
+
+pub(super) const TOKENS: &str =
+    concat!(tokens!(), "WHERE tokens.id > $1 AND ($2 IS NULL OR tenant IN ", trees!("$2"), ") ORDER BY tokens.id LIMIT $3");
 
 // Migrations.
 

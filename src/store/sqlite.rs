@@ -154,8 +154,8 @@ mod tests {
         store.writer.acquire().await.unwrap().execute("PRAGMA max_page_count = 1").await.unwrap();
         let result = store.record(&batch).await;
         assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
-        assert!(store.refusals(9).await.unwrap().is_empty());
+        assert!(store.refusals(None, 9).await.unwrap().is_empty());
         store.record(&batch).await.unwrap();
-        assert_eq!(store.refusals(9).await.unwrap().len(), 1);
+        assert_eq!(store.refusals(None, 9).await.unwrap().len(), 1);
     }
 }

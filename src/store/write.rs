@@ -27,6 +27,9 @@ pub struct Author {
     pub message: Option<String>,
 }
 
+/// One side of a history entry: body and sealed secrets.
+type Side = (Option<String>, Option<Vec<u8>>);
+
 /// A transaction that writes. Until [`Write::commit`] nobody else sees it, and no other write begins; dropping it
 /// undoes it. After an error it can only be dropped.
 #[derive(Debug)]
@@ -127,25 +130,60 @@ impl Write {
         before: Option<Raw>,
         after: Option<Raw>,
     ) -> Result<(), StoreError> {
-        let key = after.as_ref().or(before.as_ref()).map(|raw| raw.key.clone());
+        let key = after.as_ref().or(before.as_ref()).map(|raw| raw.key.clone()).unwrap_or_default();
         let parts = |raw: Option<Raw>| raw.map_or((None, None), |raw| (Some(raw.body), raw.sealed));
-        let (before_body, before_sealed) = parts(before);
-        let (after_body, after_sealed) = parts(after);
+        self.enter(revision, action, T::KIND, key, parts(before), parts(after)).await
+    }
+
+    /// Notes in the history what changes no resource; answers with the number of the entry.
+    pub(super) async fn note_event(
+        &mut self,
+        action: &'static str,
+        kind: &'static str,
+        key: &str,
+        before: Option<String>,
+        after: Option<String>,
+    ) -> Result<i64, StoreError> {
+        let number = self.next_revision().await?;
+        self.enter(number, action, kind, clean(key), (before, None), (after, None)).await?;
+        Ok(number)
+    }
+
+    /// Notes that the author read secrets of a device in clear: the device keeps its revision.
+    pub async fn note_reveal(&mut self, mac: Mac) -> Result<(), StoreError> {
+        self.note_event("reveal", Device::KIND, &mac.to_string(), None, None).await?;
+        Ok(())
+    }
+
+    async fn enter(
+        &mut self,
+        number: i64,
+        action: &'static str,
+        kind: &'static str,
+        key: String,
+        before: Side,
+        after: Side,
+    ) -> Result<(), StoreError> {
         sqlx::query(sql::ADD_HISTORY)
-            .bind(revision)
+            .bind(number)
             .bind(time_text(self.author.at))
             .bind(clean(&self.author.actor))
             .bind(action)
-            .bind(T::KIND)
+            .bind(kind)
             .bind(key)
             .bind(self.author.message.as_deref().map(clean))
-            .bind(before_body)
-            .bind(before_sealed)
-            .bind(after_body)
-            .bind(after_sealed)
+            .bind(before.0)
+            .bind(before.1)
+            .bind(after.0)
+            .bind(after.1)
             .execute(&mut *self.connection)
             .await?;
         Ok(())
+    }
+
+    /// When it is written.
+    pub(super) fn at(&self) -> DateTime<Utc> {
+        self.author.at
     }
 
     /// Creates or replaces a tenant; answers with its revision.
@@ -161,13 +199,16 @@ impl Write {
         self.put(profile).await
     }
 
-    /// Creates or replaces a device; answers with its revision.
+    /// Creates or replaces a device; answers with its revision. Its MAC is claimed by that.
     pub async fn put_device(&mut self, device: &Device) -> Result<i64, StoreError> {
-        self.put(device).await
+        let revision = self.put(device).await?;
+        sqlx::query(sql::CLAIM).bind(device.mac.to_string()).execute(&mut *self.connection).await?;
+        Ok(revision)
     }
 
     /// Deletes a tenant; `false` when there is none. A conflict while something refers to it.
     pub async fn delete_tenant(&mut self, id: &str) -> Result<bool, StoreError> {
+        sqlx::query(sql::DISOWN_REFUSALS).bind(clean(id)).execute(&mut *self.connection).await?;
         self.delete::<Tenant>(id).await
     }
 

@@ -81,7 +81,7 @@ impl TestApp {
     pub(crate) async fn token(&self, role: Role, tenant: Option<&str>, reveal: bool) -> String {
         let tenant = tenant.map(|id| Slug::parse(id).unwrap());
         let name = format!("{}-{tenant:?}-{reveal}", role.as_str());
-        self.app.create_token(&Actor::local(), &NewToken { name, role, tenant, reveal }).await.unwrap()
+        self.app.create_token(&Actor::local(), &NewToken { name, role, tenant, reveal, expires: None }).await.unwrap()
     }
 
     /// Asks the phone plane.

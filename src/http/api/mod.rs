@@ -5,6 +5,8 @@ mod devices;
 mod profiles;
 mod refusals;
 mod tenants;
+mod tokens;
+mod unclaimed;
 mod vendors;
 
 use axum::{
@@ -21,12 +23,12 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::error::{ApiError, Problem};
-use crate::app::{App, Doc, Listed, Outcome, devices::DeviceState};
+use crate::app::{App, Doc, Listed, Outcome, devices::DeviceState, unclaimed::UnclaimedView};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Offbeat", description = "Provisioning of SIP desk phones. Errors are problem documents (RFC 9457)."),
-    components(schemas(Problem, DeviceState)),
+    components(schemas(Problem, DeviceState, UnclaimedView)),
     modifiers(&BearerToken),
     security(("token" = []))
 )]
@@ -54,6 +56,10 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(devices::timers))
         .routes(routes!(devices::diff))
         .routes(routes!(refusals::list))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::get, tokens::delete))
+        .routes(routes!(unclaimed::list))
+        .routes(routes!(unclaimed::claim))
         .routes(routes!(vendors::list))
         .routes(routes!(vendors::get));
     OpenApiRouter::with_openapi(Api::openapi()).nest("/api/v1", resources)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 
 /// The table of the contract.
-const ROUTES: [(&str, &str); 13] = [
+const ROUTES: [(&str, &str); 17] = [
     ("/tenants", "get post"),
     ("/tenants/{}", "delete get patch put"),
     ("/tenants/{}/profiles", "get post"),
@@ -17,6 +17,10 @@ const ROUTES: [(&str, &str); 13] = [
     ("/devices/{}/timers", "get"),
     ("/devices/{}/diff", "get"),
     ("/refusals", "get"),
+    ("/tokens", "get post"),
+    ("/tokens/{}", "delete get"),
+    ("/unclaimed", "get"),
+    ("/unclaimed/{}/claim", "post"),
     ("/vendors", "get"),
     ("/vendors/{}", "get"),
 ];
@@ -47,9 +51,11 @@ async fn the_description_covers_every_route_and_needs_no_token() {
     // Each of them is there: with a token it is anything but 404 for the path or 405.
     fleet(&app).await;
     app.put("/tenants/default/profiles/x", &json!({})).await.expect(201);
+    app.post("/tokens", &json!({"name": "crm"})).await.expect(201);
     for (path, methods) in ROUTES {
         let mut ids = match path.split('/').nth(1) {
             Some("tenants") => ["default", "x"],
+            Some("tokens") => ["crm", ""],
             Some("devices") => [YEALINK, "805ec0123456.cfg"],
             _ => ["yealink", ""],
         }

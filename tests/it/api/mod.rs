@@ -16,6 +16,8 @@ mod revisions;
 mod roles;
 mod secrets;
 mod timers;
+mod tokens;
+mod unclaimed;
 
 use serde_json::{Value, json};
 

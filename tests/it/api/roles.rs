@@ -39,7 +39,35 @@ fn writes() -> Vec<(Role, Call)> {
         (Role::Admin, call("PUT", "/tenants/site/profiles/new", json!({}))),
         (Role::Admin, call("PATCH", "/tenants/site/profiles/new", json!({"name": "x"}))),
         (Role::Admin, Call::api("DELETE", "/tenants/site/profiles/new")),
+        (Role::Admin, call("POST", "/tokens", json!({"name": "new", "tenant": "site"}))),
+        (Role::Admin, Call::api("DELETE", "/tokens/site%2Fnew")),
     ]
+}
+
+/// Every operation of the description, with each identifier of its path in place.
+fn operations(description: &Value, ids: &dyn Fn(&str) -> String) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (path, operations) in description["paths"].as_object().unwrap() {
+        let parts = path.split('/').map(|part| match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+            Some(name) => ids(name),
+            None => part.to_owned(),
+        });
+        let path = parts.collect::<Vec<_>>().join("/").replace("/api/v1", "");
+        let methods =
+            operations.as_object().unwrap().keys().filter(|key| ["get", "put", "post", "patch", "delete"].contains(&key.as_str()));
+        found.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
+    }
+    found
+}
+
+/// A document that fits any path: it names what the path names.
+fn document(path: &str, tenant: &str, mac: &str) -> Value {
+    match path.split('/').nth(1) {
+        Some("tenants") if path.contains("/profiles") => json!({"id": "desk"}),
+        Some("tenants") => json!({"id": tenant, "parent": "site"}),
+        Some("tokens") => json!({"name": "secret-name", "tenant": tenant}),
+        _ => json!({"mac": mac, "tenant": "site", "vendor": "yealink"}),
+    }
 }
 
 on_both_databases! {
@@ -85,6 +113,94 @@ on_both_databases! {
         }
         ask("DELETE", &format!("/devices/{POLY}")).await.problem(404);
         app.get(&format!("/devices/{POLY}")).await.expect(200);
+    }
+
+    async fn on_no_route_does_a_token_tell_what_others_have_from_what_is_not_there(db: &Db) {
+        const FREE: &str = "805ec0000001";
+        let app = world(db).await;
+        app.post("/tokens", &json!({"name": "secret-name", "tenant": "stranger"})).await.expect(201);
+        app.post("/tokens", &json!({"name": "above-name", "tenant": "provider"})).await.expect(201);
+        for name in [format!("{POLY}.xml"), format!("{FREE}.cfg")] {
+            app.phone(Call::get(&format!("/provision/{name}")).header("user-agent", "stranger-phone")).await.expect(404);
+        }
+        app.get("/unclaimed").await.expect(200);
+        let description = app.ask(Call::get("/openapi.json")).await.json();
+        let ids = |tenant: &'static str, mac: &'static str, token: &'static str| move |name: &str| match name {
+            "tenant" => tenant.to_owned(),
+            "id" => "desk".to_owned(),
+            "mac" => mac.to_owned(),
+            "name" => format!("{mac}.cfg"),
+            "token" => token.to_owned(),
+            other => panic!("what is {other}?"),
+        };
+        let theirs = operations(&description, &ids("stranger", POLY, "secret-name"));
+        let nobodys = operations(&description, &ids("nothing", FREE, "no-such-name"));
+        assert!(theirs.len() > 30, "{theirs:?}");
+        for damaged in [false, true] {
+            if damaged {
+                db.tamper(&format!("UPDATE devices SET body = '{{' WHERE mac = '{POLY}'")).await;
+                db.tamper("UPDATE tenants SET body = '{' WHERE id = 'stranger'").await;
+                db.tamper("UPDATE profiles SET body = '{' WHERE tenant = 'stranger'").await;
+            }
+            for role in [Role::Viewer, Role::Operator, Role::Admin] {
+                let name = format!("{}-{damaged}", role.as_str());
+                let body = json!({"name": name, "role": role.as_str(), "tenant": "reseller", "reveal": true});
+                let token = app.post("/tokens", &body).await.expect(201).json()["token"].as_str().unwrap().to_owned();
+                for ((method, path), (_, other)) in theirs.iter().zip(&nobodys) {
+                    for query in ["", "?dry_run=true", "?reveal=true"] {
+                        let call = |path: &str, tenant: &str, mac: &str| {
+                            Call::api(method, &format!("{path}{query}")).json(&document(path, tenant, mac)).token(&token)
+                        };
+                        let shown = app.ask(call(path, "stranger", POLY)).await;
+                        let text = shown.text();
+                        let what = format!("{role:?} {method} {path}{query} {damaged}: {text}");
+                        // That a MAC or the id of a tenant is taken is what a token may learn, counted, of nobody named.
+                        let creates = matches!((method.as_str(), path.as_str()), ("PUT" | "POST", "/devices" | "/tenants" | "/tenants/stranger"))
+                            || method == "PUT" && *path == format!("/devices/{POLY}");
+                        if creates && shown.status == 409 {
+                            assert!(text.contains("is taken") && !text.contains("stranger") && !text.contains(POLY), "{what}");
+                            continue;
+                        }
+                        let echo = text.replace("secret-name", "no-such-name").replace("stranger", "nothing").replace(POLY, FREE);
+                        if !creates {
+                            let hidden = app.ask(call(other, "nothing", FREE)).await;
+                            assert_eq!((shown.status, &echo), (hidden.status, &hidden.text()), "{what}");
+                        }
+                        for secret in ["above-name", "stranger-phone", "provider/desk"] {
+                            assert!(!text.contains(secret), "{secret}: {what}");
+                        }
+                        if method == "GET" {
+                            assert!(!text.contains("stranger") && !text.contains(POLY) && !text.contains("secret-name"), "{what}");
+                        }
+                    }
+                }
+            }
+        }
+        // Nothing of it was done.
+        assert_eq!(db.number("SELECT CAST(COUNT(*) AS BIGINT) FROM history WHERE actor LIKE 'reseller/%' AND kind <> 'token'").await, 0);
+    }
+
+    async fn what_was_refused_before_is_not_shown_to_a_later_tenant(db: &Db) {
+        const MAC: &str = "805ec0000001";
+        let app = world(db).await;
+        app.fetch(&format!("{MAC}.cfg")).await.expect(404);
+        let token = app.token(Role::Admin, Some("reseller"), false).await;
+        let mut device = phone(MAC, "yealink", None);
+        device["tenant"] = json!("site");
+        let made = app.ask(Call::api("POST", "/devices").json(&device).token(&token)).await.expect(201).json();
+        assert_eq!(made["last_refused"], Value::Null);
+        assert_eq!(column(&app.ask(Call::api("GET", "/refusals").token(&token)).await, "mac"), [""; 0]);
+        assert_eq!(app.get(&format!("/devices/{MAC}")).await.json()["last_refused"]["reason"], "unknown_mac");
+        app.fetch(&format!("{MAC}.xml")).await.expect(404);
+        let shown = app.ask(Call::api("GET", &format!("/devices/{MAC}")).token(&token)).await.expect(200).json();
+        assert_eq!(shown["last_refused"]["reason"], "other_name");
+        // Nor what follows once the device is another's.
+        app.patch(&format!("/devices/{MAC}"), &json!({"tenant": "stranger"})).await.expect(200);
+        app.fetch(&format!("{MAC}.xml")).await.expect(404);
+        assert_eq!(column(&app.ask(Call::api("GET", "/refusals").token(&token)).await, "mac"), [MAC]);
+        let stranger = app.token(Role::Viewer, Some("stranger"), false).await;
+        assert_eq!(column(&app.ask(Call::api("GET", "/refusals").token(&stranger)).await, "mac"), [MAC]);
+        assert_eq!(column(&app.get("/refusals").await, "mac").len(), 3);
     }
 
     async fn a_token_writes_nothing_outside_its_tenant(db: &Db) {

@@ -4,6 +4,7 @@ mod commands;
 mod key;
 mod serve;
 mod settings;
+mod token;
 
 use std::process::Output;
 

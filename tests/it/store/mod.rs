@@ -44,6 +44,7 @@ mod resources;
 mod revisions;
 mod stack;
 mod tokens;
+mod unclaimed;
 
 /// An empty database of a test's own.
 pub(crate) struct Db {

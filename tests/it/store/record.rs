@@ -117,10 +117,51 @@ on_both_databases! {
         store.record(&batch).await.unwrap();
         store.record(&[refusal(10_000, None), refusal(10_001, Some("805ec0123457"))]).await.unwrap();
         assert_eq!(db.number("SELECT CAST(COUNT(*) AS BIGINT) FROM refusals").await, 10_000);
-        let newest = store.refusals(2).await.unwrap();
+        let newest = store.refusals(None, 2).await.unwrap();
         assert_eq!(newest.iter().map(|refusal| refusal.path.as_str()).collect::<Vec<_>>(), ["/\u{fffd}10001", "/\u{fffd}10000"]);
-        assert_eq!(store.refusals(20_000).await.unwrap().last().unwrap().path, "/\u{fffd}2");
-        assert_eq!(store.last_refusal(mac(PHONE)).await.unwrap().unwrap().at, at(9_000));
-        assert!(store.last_refusal(mac("805ec0123458")).await.unwrap().is_none());
+        assert_eq!(store.refusals(None, 20_000).await.unwrap().last().unwrap().path, "/\u{fffd}2");
+        assert_eq!(store.last_refusal(mac(PHONE), None).await.unwrap().unwrap().at, at(9_000));
+        assert!(store.last_refusal(mac("805ec0123458"), None).await.unwrap().is_none());
+    }
+
+    async fn refusals_stay_with_the_tenant_that_the_device_was_of(db: &Db) {
+        let store = db.store().await;
+        let of = |tenant: &str| json!({"mac": PHONE, "tenant": tenant});
+        put(&store, &[json!({"id": "acme"}), json!({"id": "site", "parent": "acme"}), json!({"id": "other"})], &[], &[]).await;
+        let refused = |number: i64, reason: &str| match refusal(number, Some(PHONE)) {
+            Record::Refusal(refusal) => Record::Refusal(Refusal { reason: reason.into(), ..refusal }),
+            other => other,
+        };
+        store.record(&[refused(0, "unknown_mac"), refused(1, "outside_networks")]).await.unwrap();
+        put(&store, &[], &[], &[of("site")]).await;
+        // One that was asked before the device was made, and written after.
+        store.record(&[refused(2, "unknown_mac"), refused(3, "disabled")]).await.unwrap();
+        put(&store, &[], &[], &[of("other")]).await;
+        store.record(&[refused(4, "faulty")]).await.unwrap();
+        for (within, expected) in [("acme", vec![3]), ("site", vec![3]), ("other", vec![4]), ("default", vec![])] {
+            let within = [within.to_owned()];
+            let seen: Vec<_> = store.refusals(Some(&within), 9).await.unwrap().iter().map(|refusal| refusal.at).collect();
+            assert_eq!(seen, expected.iter().map(|number| at(*number)).collect::<Vec<_>>(), "{within:?}");
+            assert_eq!(store.last_refusal(mac(PHONE), Some(&within)).await.unwrap().map(|refusal| refusal.at), seen.first().copied());
+        }
+        assert_eq!(store.refusals(None, 9).await.unwrap().len(), 5);
+        // A tenant made later under the same name is another one.
+        let mut write = store.write(author()).await.unwrap();
+        assert!(write.delete_tenant("site").await.unwrap());
+        write.commit().await.unwrap();
+        put(&store, &[json!({"id": "site"})], &[], &[]).await;
+        assert_eq!(store.refusals(Some(&["site".to_owned()]), 9).await.unwrap(), []);
+    }
+
+    async fn whose_a_device_is_can_be_told_however_damaged_it_is(db: &Db) {
+        let store = db.store().await;
+        put(&store, &[json!({"id": "acme"})], &[], &[json!({"mac": PHONE, "tenant": "acme"})]).await;
+        db.tamper("UPDATE devices SET body = '{'").await;
+        assert_eq!(store.owner(mac(PHONE)).await.unwrap().as_deref(), Some("acme"));
+        assert_eq!(store.owner(mac("805ec0123457")).await.unwrap(), None);
+        if db.is_sqlite() {
+            db.tamper("PRAGMA foreign_keys = OFF; UPDATE devices SET tenant = x'ff'").await;
+            assert_eq!(store.owner(mac(PHONE)).await.unwrap().as_deref(), Some(""));
+        }
     }
 }
