@@ -1,7 +1,5 @@
 //! The one vocabulary of extractors of the admin plane: each rejection is a problem document.
 
-use std::time::Duration;
-
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Request, rejection::BytesRejection},
@@ -15,9 +13,6 @@ use crate::{
     app::{Actor, App, AppError, Precondition, WriteOptions},
     domain::{FieldError, Mac, Slug},
 };
-
-/// A body comes within this.
-const BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Who asks: every handler of the API takes it, so that none can forget it.
 pub(super) struct Authorized(pub(super) Actor);
@@ -52,10 +47,8 @@ impl<S: Send + Sync> FromRequest<S> for Document {
                 "expected Content-Type: application/json (PATCH: or application/merge-patch+json)",
             ));
         }
-        let Ok(bytes) = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await else {
-            return Err(ApiError::new(StatusCode::BAD_REQUEST, "unreadable", "the body did not come in time"));
-        };
-        let bytes = bytes.map_err(|rejection: BytesRejection| match rejection.status() {
+        // One that does not come in time is cut off by the listener.
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection: BytesRejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "a document has at most 4 MiB"),
             _ => ApiError::new(StatusCode::BAD_REQUEST, "unreadable", "the body could not be read"),
         })?;
