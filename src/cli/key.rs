@@ -3,7 +3,7 @@
 use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
@@ -26,6 +26,10 @@ pub(super) async fn keyring(config: &Config) -> anyhow::Result<Keyring> {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
+    let mode = std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
+    if mode & 0o077 != 0 {
+        tracing::warn!(path = %path.display(), "others than its owner may read the secret key: chmod 600");
+    }
     std::fs::read_to_string(path).with_context(|| format!("the secret key file {}", path.display()))
 }
 

@@ -87,6 +87,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 pub(super) struct Write(pub(super) WriteOptions);
 
 #[derive(serde::Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct WriteQuery {
     /// Store nothing; answer with the plan.

@@ -123,6 +123,7 @@ pub(super) async fn files(
 }
 
 #[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RevealQuery {
     /// Show clear secrets; takes a token with that right.
@@ -170,6 +171,7 @@ fn plain(text: String) -> Response {
 }
 
 #[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DiffQuery {
     /// What it is compared from: `served`.

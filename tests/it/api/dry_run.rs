@@ -171,3 +171,13 @@ async fn a_plan_reaches_the_devices_below_and_names_twenty() {
     let port = plan["parameters"].as_array().unwrap().iter().find(|p| p["parameter"] == "account.1.sip_server.1.port").unwrap();
     assert_eq!(port["devices"], 23);
 }
+
+#[tokio::test]
+async fn a_misspelt_parameter_of_a_write_stores_nothing() {
+    let app = TestApp::new().await;
+    let before = app.get("/tenants/default").await.expect(200).json();
+    for query in ["dryrun=true", "dry_run=yes", "dry_run=true&acept=errors"] {
+        app.patch(&format!("/tenants/default?{query}"), &json!({"name": "changed"})).await.expect(422);
+    }
+    assert_eq!(app.get("/tenants/default").await.expect(200).json(), before);
+}
