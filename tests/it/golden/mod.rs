@@ -8,6 +8,7 @@
 mod removal;
 mod render;
 mod serve;
+mod values;
 
 use std::{
     collections::BTreeMap,
