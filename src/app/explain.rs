@@ -122,7 +122,7 @@ impl App {
                 // What stands against it may lie with who asked: an address outside the networks, a proxy.
                 let answered = self.store().check_in(mac).await?.map(|check_in| check_in.at);
                 if let Some(last) = self.store().last_refusal(mac, None).await?.filter(|last| Some(last.at) > answered) {
-                    reason.push_str(&format!("; last refused {} from {}: {} ({})", time(last.at), last.address, last.reason, last.path));
+                    reason = format!("{reason}; last refused {} from {}: {} ({})", time(last.at), last.address, last.reason, last.path);
                 }
                 Why { status: 200, reason }
             }
