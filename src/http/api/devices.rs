@@ -41,6 +41,40 @@ pub(super) struct FilterQuery {
     q: Option<String>,
 }
 
+/// Something about a device that works otherwise than one may think.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "describes the answer, which is put together as JSON")]
+struct DeviceWarning {
+    /// Stable code.
+    code: String,
+    /// For people.
+    detail: String,
+}
+
+/// A device as it is answered: what is stored, and how it fares.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "describes the answer, which is put together as JSON")]
+struct ShownDevice {
+    /// What is stored.
+    #[serde(flatten)]
+    stored: Device,
+    /// Number of the history entry that last changed it.
+    revision: i64,
+    /// What works otherwise than one may think.
+    warnings: Vec<DeviceWarning>,
+    /// Why it is served nothing; empty where it is.
+    errors: Vec<crate::domain::FieldError>,
+    /// The last time it was answered: `at`, `address`, `user_agent`, `file`, `status`.
+    #[schema(value_type = Option<Object>)]
+    checked_in: Option<serde_json::Value>,
+    /// The last time it was refused: `at`, `address`, `user_agent`, `path`, `reason`.
+    #[schema(value_type = Option<Object>)]
+    last_refused: Option<serde_json::Value>,
+    /// What the phone says of itself: `model`, `firmware`.
+    #[schema(value_type = Option<Object>)]
+    reported: Option<serde_json::Value>,
+}
+
 /// Devices that the token sees.
 #[utoipa::path(get, path = "/devices", tag = "devices", params(FilterQuery, PageQuery), responses((status = 200, body = Items), (status = 422, body = Problem)))]
 pub(super) async fn list(
@@ -57,7 +91,7 @@ pub(super) async fn list(
 
 /// Creates a device.
 #[utoipa::path(post, path = "/devices", tag = "devices", params(WriteQuery), request_body = Device,
-    responses((status = 201, body = Device), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 201, body = ShownDevice), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn create(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -69,14 +103,14 @@ pub(super) async fn create(
 }
 
 /// One device: what is stored, `warnings`, `errors`, `checked_in`, `last_refused`, `reported`.
-#[utoipa::path(get, path = "/devices/{mac}", tag = "devices", responses((status = 200, body = Device), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/devices/{mac}", tag = "devices", responses((status = 200, body = ShownDevice), (status = 404, body = Problem)))]
 pub(super) async fn get(State(app): State<App>, Authorized(actor): Authorized, Path(text): Path<String>) -> Result<Response, ApiError> {
     Ok(shown(StatusCode::OK, app.get_device(&actor, mac(&text)?).await?))
 }
 
 /// Creates or replaces a device.
 #[utoipa::path(put, path = "/devices/{mac}", tag = "devices", params(WriteQuery), request_body = Device,
-    responses((status = 200, body = Device), (status = 201, body = Device), (status = 409, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = ShownDevice), (status = 201, body = ShownDevice), (status = 409, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn replace(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -89,7 +123,7 @@ pub(super) async fn replace(
 
 /// Merges a patch (RFC 7396) into a device.
 #[utoipa::path(patch, path = "/devices/{mac}", tag = "devices", params(WriteQuery), request_body = Device,
-    responses((status = 200, body = Device), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = ShownDevice), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn patch(
     State(app): State<App>,
     Authorized(actor): Authorized,

@@ -98,6 +98,17 @@ impl From<Listed> for Json<Items> {
     }
 }
 
+/// A resource as it is answered: what is stored, and its revision.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "describes the answer, which is put together as JSON")]
+struct Shown<T: utoipa::ToSchema> {
+    /// What is stored.
+    #[serde(flatten)]
+    stored: T,
+    /// Number of the history entry that last changed it.
+    revision: i64,
+}
+
 /// A list that is whole.
 fn whole(items: Vec<serde_json::Value>) -> Json<Items> {
     Json(Items { items, next: None })

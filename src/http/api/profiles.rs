@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 
-use super::{Items, shown, written};
+use super::{Items, Shown, shown, written};
 use crate::{
     app::{App, Body, Plan},
     domain::{Profile, ProfileRef},
@@ -29,7 +29,7 @@ pub(super) async fn list(
 
 /// Creates a profile.
 #[utoipa::path(post, path = "/tenants/{tenant}/profiles", tag = "profiles", params(WriteQuery), request_body = Profile,
-    responses((status = 201, body = Profile), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 201, body = Shown<Profile>), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn create(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -42,7 +42,7 @@ pub(super) async fn create(
 }
 
 /// One profile.
-#[utoipa::path(get, path = "/tenants/{tenant}/profiles/{id}", tag = "profiles", responses((status = 200, body = Profile), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/tenants/{tenant}/profiles/{id}", tag = "profiles", responses((status = 200, body = Shown<Profile>), (status = 404, body = Problem)))]
 pub(super) async fn get(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -53,7 +53,7 @@ pub(super) async fn get(
 
 /// Creates or replaces a profile.
 #[utoipa::path(put, path = "/tenants/{tenant}/profiles/{id}", tag = "profiles", params(WriteQuery), request_body = Profile,
-    responses((status = 200, body = Profile), (status = 201, body = Profile), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = Shown<Profile>), (status = 201, body = Shown<Profile>), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn replace(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -66,7 +66,7 @@ pub(super) async fn replace(
 
 /// Merges a patch (RFC 7396) into a profile.
 #[utoipa::path(patch, path = "/tenants/{tenant}/profiles/{id}", tag = "profiles", params(WriteQuery), request_body = Profile,
-    responses((status = 200, body = Profile), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = Shown<Profile>), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn patch(
     State(app): State<App>,
     Authorized(actor): Authorized,

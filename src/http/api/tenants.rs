@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 
-use super::{Items, shown, written};
+use super::{Items, Shown, shown, written};
 use crate::{
     app::{App, Body, Plan},
     domain::Tenant,
@@ -24,7 +24,7 @@ pub(super) async fn list(
 
 /// Creates a tenant.
 #[utoipa::path(post, path = "/tenants", tag = "tenants", params(WriteQuery), request_body = Tenant,
-    responses((status = 201, body = Tenant), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 201, body = Shown<Tenant>), (status = 200, body = Plan), (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn create(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -36,14 +36,14 @@ pub(super) async fn create(
 }
 
 /// One tenant.
-#[utoipa::path(get, path = "/tenants/{tenant}", tag = "tenants", responses((status = 200, body = Tenant), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/tenants/{tenant}", tag = "tenants", responses((status = 200, body = Shown<Tenant>), (status = 404, body = Problem)))]
 pub(super) async fn get(State(app): State<App>, Authorized(actor): Authorized, Path(id): Path<String>) -> Result<Response, ApiError> {
     Ok(shown(StatusCode::OK, app.get_tenant(&actor, &slug(&id)?).await?))
 }
 
 /// Creates or replaces a tenant.
 #[utoipa::path(put, path = "/tenants/{tenant}", tag = "tenants", params(WriteQuery), request_body = Tenant,
-    responses((status = 200, body = Tenant), (status = 201, body = Tenant), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = Shown<Tenant>), (status = 201, body = Shown<Tenant>), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn replace(
     State(app): State<App>,
     Authorized(actor): Authorized,
@@ -56,7 +56,7 @@ pub(super) async fn replace(
 
 /// Merges a patch (RFC 7396) into a tenant.
 #[utoipa::path(patch, path = "/tenants/{tenant}", tag = "tenants", params(WriteQuery), request_body = Tenant,
-    responses((status = 200, body = Tenant), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = Shown<Tenant>), (status = 404, body = Problem), (status = 412, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn patch(
     State(app): State<App>,
     Authorized(actor): Authorized,
